@@ -1,0 +1,126 @@
+"""Losses that run inside the fused kernels: value and residual of one block of rows.
+
+A loss names its code and its parameters (:class:`FusedLoss`); a loss that has none still works
+everywhere, by the slower way of one pass for the scores and one for the gradient.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs, log_in_place
+
+BETA_BERNOULLI = 0
+SIGMOID = 1
+
+
+class FusedLoss(NamedTuple):
+    """What a kernel must know of a loss.
+
+    `low_positive` and `low_negative` are the probabilities that an example of either class keeps
+    however wrong its score is; `span` is what the sigmoid adds. The sigmoid loss uses `gamma` only.
+    """
+
+    code: int
+    gamma: float
+    low_positive: float = 0.0
+    low_negative: float = 0.0
+    span: float = 1.0
+
+
+@njit(**JIT)
+def _beta_bernoulli(z, y, weight, n, gamma, low_positive, low_negative, span, e, ratio, bits, out):
+    # p(own label) = low + span * sigmoid(z), written with e = exp(-|z|) as numerator / (1 + e).
+    for i in range(n):
+        low = low_positive if y[i] > 0.0 else low_negative
+        wrong = z[i] < 0.0
+        # Without a plateau the wrong side is linear, and e would underflow to log(0).
+        bare = wrong and low == 0.0
+        near = low if wrong else low + span
+        far = low + span if wrong else low
+        numerator = span if bare else near + far * e[i]
+        slope = 1.0 if bare else e[i]
+        denominator = 1.0 + e[i]
+        ratio[i] = denominator / numerator
+        out[i] = -weight[i] * gamma * y[i] * span * slope / (denominator * numerator)
+        e[i] = z[i] if bare else 0.0
+    log_in_place(ratio, bits, n)
+    value = 0.0
+    for i in range(n):
+        value += weight[i] * (ratio[i] - e[i])
+    return value
+
+
+@njit(**JIT)
+def _sigmoid(z, y, weight, n, gamma, e, out):
+    value = 0.0
+    for i in range(n):
+        denominator = 1.0 + e[i]
+        numerator = 1.0 if z[i] < 0.0 else e[i]
+        value += weight[i] * numerator / denominator
+        out[i] = -weight[i] * gamma * y[i] * e[i] / (denominator * denominator)
+    return value
+
+
+@njit(**JIT)
+def block_value_residual(fused, raw, y, weight, n, work, bits, residual):
+    """Weighted loss of `n` <= BLOCK rows; writes its derivative by `raw` to `residual`.
+
+    `work` is a (3, BLOCK) float64 and `bits` a BLOCK int64 work space.
+    """
+    code, gamma, low_positive, low_negative, span = fused
+    z, e, ratio = work[0], work[1], work[2]
+    for i in range(n):
+        z[i] = gamma * y[i] * raw[i]
+    exp_minus_abs(z, e, bits, n)
+    if code == SIGMOID:
+        return _sigmoid(z, y, weight, n, gamma, e, residual)
+    return _beta_bernoulli(
+        z, y, weight, n, gamma, low_positive, low_negative, span, e, ratio, bits, residual
+    )
+
+
+@njit(**JIT)
+def value_residual(fused, raw, y, weight, start, stop, residual):
+    """Weighted loss of the rows `start` to `stop`; writes their residuals."""
+    work = np.empty((3, BLOCK))
+    bits = np.empty(BLOCK, np.int64)
+    value = 0.0
+    for s in range(start, stop, BLOCK):
+        n = min(BLOCK, stop - s)
+        value += block_value_residual(
+            fused, raw[s : s + n], y[s : s + n], weight[s : s + n], n, work, bits,
+            residual[s : s + n],
+        )  # fmt: skip
+    return value
+
+
+@njit(**JIT)
+def fisher_weights(fused, raw, weight, out):
+    """Write weight times the Fisher information of each raw score to `out`.
+
+    For the sigmoid loss, which is no likelihood, gamma^2 s (1 - s) stands in.
+    """
+    code, gamma, low_positive, low_negative, span = fused
+    z = np.empty(BLOCK)
+    e = np.empty(BLOCK)
+    bits = np.empty(BLOCK, np.int64)
+    for s in range(0, len(raw), BLOCK):
+        n = min(BLOCK, len(raw) - s)
+        for i in range(n):
+            z[i] = gamma * raw[s + i]
+        exp_minus_abs(z, e, bits, n)
+        for i in range(n):
+            near, far = 1.0 / (1.0 + e[i]), e[i] / (1.0 + e[i])
+            up = near if z[i] >= 0.0 else far
+            down = far if z[i] >= 0.0 else near
+            value = gamma * gamma * up * down
+            if code != SIGMOID:
+                if low_positive > 0.0:
+                    value *= span * up / (low_positive + span * up)
+                if low_negative > 0.0:
+                    value *= span * down / (low_negative + span * down)
+            out[s + i] = weight[s + i] * value

@@ -1,0 +1,118 @@
+"""The command line: arguments only; the work is done in :mod:`bblr.experiments`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+try:
+    import typer
+except ModuleNotFoundError:
+    raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
+
+from bblr._version import __version__
+from bblr.experiments.defaults import FOLDS, NOISE, OUT, PROTOCOL, REPEATS
+from bblr.experiments.methods import METHODS
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="bblr",
+    help="Classification by nearly zero-one loss.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bblr {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA]",
+            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file; "
+            "all four embedded sets when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of the file that holds the class."),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help=f"Some of {','.join(METHODS)}; all when left out."),
+    ] = None,
+    noise: Annotated[
+        float, typer.Option(help="Noisy rows as a fraction of the rows; 0 for clean data only.")
+    ] = NOISE,
+    protocol: Annotated[
+        str, typer.Option(help="uniform-one-class, uniform-random or label-flip.")
+    ] = PROTOCOL,
+    noise_in: Annotated[
+        str,
+        typer.Option(help="training: in training folds only; everywhere: in all data."),
+    ] = "training",
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = REPEATS,
+    folds: Annotated[int, typer.Option(help="Folds of each cross-validation.")] = FOLDS,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Fits to run at a time.", show_default="all cores"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides folds, noise and random starts.")] = 0,
+    out: Annotated[Path, typer.Option(help="The report.")] = OUT,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            help="Results as they come, one JSON object a line; run the same command again to "
+            "resume from it.",
+            show_default="beside the report",
+        ),
+    ] = None,
+) -> None:
+    """Compare BBLR with logistic regression, a linear SVM and SLA, on clean and noisy data.
+
+    Prints tables of errors, log-loss, training loss and McNemar tests, and writes a report to
+    open in a browser.
+    """
+    from bblr.experiments.job import CompareJob, run_compare
+
+    job = CompareJob(
+        data=data,
+        target=target,
+        methods=methods,
+        noise=noise,
+        protocol=protocol,
+        noise_in=noise_in,
+        repeats=repeats,
+        folds=folds,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+        records=records,
+    )
+    raise typer.Exit(run_compare(job))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

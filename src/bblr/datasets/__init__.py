@@ -1,0 +1,6 @@
+"""Data: the embedded UCI tables, and tables read from files."""
+
+from bblr.datasets.files import read_table
+from bblr.datasets.uci import UCI_NAMES, load_uci
+
+__all__ = ["UCI_NAMES", "load_uci", "read_table"]

@@ -1,0 +1,214 @@
+"""Fused passes over dense matrices, row-major and column-major, float32 and float64.
+
+Parameters and gradients are float64 whatever the matrix is, so that a float32 matrix is read at
+half the cost and still summed exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from bblr._numeric.elementary import BLOCK, JIT
+from bblr._numeric.fused import block_value_residual, value_residual
+
+# Column-major blocks: long enough to amortise the loop over columns, short enough for L1.
+TALL = 1024
+
+
+@njit(**JIT)
+def _rows_times(X, coef, intercept, start, n, raw):
+    # Four rows at a time share one load of `coef`.
+    d = X.shape[1]
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        x0, x1, x2, x3 = X[start + i], X[start + i + 1], X[start + i + 2], X[start + i + 3]
+        s0 = s1 = s2 = s3 = 0.0
+        for j in range(d):
+            t = coef[j]
+            s0 += x0[j] * t
+            s1 += x1[j] * t
+            s2 += x2[j] * t
+            s3 += x3[j] * t
+        raw[i] = s0 + intercept
+        raw[i + 1] = s1 + intercept
+        raw[i + 2] = s2 + intercept
+        raw[i + 3] = s3 + intercept
+    for i in range(whole, n):
+        x0 = X[start + i]
+        s0 = 0.0
+        for j in range(d):
+            s0 += x0[j] * coef[j]
+        raw[i] = s0 + intercept
+
+
+@njit(**JIT)
+def _rows_pull(X, residual, start, n, gradient):
+    d = X.shape[1]
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        x0, x1, x2, x3 = X[start + i], X[start + i + 1], X[start + i + 2], X[start + i + 3]
+        r0, r1, r2, r3 = residual[i], residual[i + 1], residual[i + 2], residual[i + 3]
+        for j in range(d):
+            gradient[j] += r0 * x0[j] + r1 * x1[j] + r2 * x2[j] + r3 * x3[j]
+    for i in range(whole, n):
+        x0 = X[start + i]
+        r0 = residual[i]
+        for j in range(d):
+            gradient[j] += r0 * x0[j]
+
+
+@njit(**JIT)
+def rows_value_gradient(X, coef, intercept, y, weight, fused, raw_out, start, stop, gradient):
+    """Add the gradient over some rows to `gradient`, the intercept's last; return the value.
+
+    The raw scores are written to `raw_out`.
+    """
+    d = X.shape[1]
+    residual = np.empty(BLOCK)
+    work = np.empty((3, BLOCK))
+    bits = np.empty(BLOCK, np.int64)
+    value = 0.0
+    slope = 0.0
+    for s in range(start, stop, BLOCK):
+        n = min(BLOCK, stop - s)
+        raw = raw_out[s : s + n]
+        _rows_times(X, coef, intercept, s, n, raw)
+        value += block_value_residual(
+            fused, raw, y[s : s + n], weight[s : s + n], n, work, bits, residual
+        )
+        _rows_pull(X, residual, s, n, gradient)
+        for i in range(n):
+            slope += residual[i]
+    gradient[d] += slope
+    return value
+
+
+@njit(**JIT)
+def _columns_times(X, coef, intercept, start, n, raw):
+    for i in range(n):
+        raw[i] = intercept
+    for j in range(X.shape[1]):
+        t = coef[j]
+        x = X[start : start + n, j]
+        for i in range(n):
+            raw[i] += x[i] * t
+
+
+@njit(**JIT)
+def _columns_pull(X, residual, start, n, gradient):
+    for j in range(X.shape[1]):
+        x = X[start : start + n, j]
+        total = 0.0
+        for i in range(n):
+            total += residual[i] * x[i]
+        gradient[j] += total
+
+
+@njit(**JIT)
+def columns_value_gradient(X, coef, intercept, y, weight, fused, raw_out, start, stop, gradient):
+    """As `rows_value_gradient`, for a column-major matrix."""
+    d = X.shape[1]
+    residual = np.empty(TALL)
+    value = 0.0
+    slope = 0.0
+    for s in range(start, stop, TALL):
+        n = min(TALL, stop - s)
+        raw = raw_out[s : s + n]
+        _columns_times(X, coef, intercept, s, n, raw)
+        value += value_residual(fused, raw, y[s : s + n], weight[s : s + n], 0, n, residual)
+        _columns_pull(X, residual, s, n, gradient)
+        for i in range(n):
+            slope += residual[i]
+    gradient[d] += slope
+    return value
+
+
+@njit(**JIT)
+def rows_scores(X, coef, intercept, start, stop, raw):
+    """Write X @ coef + intercept of some rows."""
+    _rows_times(X, coef, intercept, start, stop - start, raw[start:stop])
+
+
+@njit(**JIT)
+def columns_scores(X, coef, intercept, start, stop, raw):
+    """As `rows_scores`, for a column-major matrix."""
+    for s in range(start, stop, TALL):
+        n = min(TALL, stop - s)
+        _columns_times(X, coef, intercept, s, n, raw[s : s + n])
+
+
+@njit(**JIT)
+def rows_pull(X, residual, start, stop, gradient):
+    """Add X.T @ residual of some rows to `gradient`."""
+    _rows_pull(X, residual[start:stop], start, stop - start, gradient)
+
+
+@njit(**JIT)
+def columns_pull(X, residual, start, stop, gradient):
+    """As `rows_pull`, for a column-major matrix."""
+    for s in range(start, stop, TALL):
+        n = min(TALL, stop - s)
+        _columns_pull(X, residual[s : s + n], s, n, gradient)
+
+
+@njit(**JIT)
+def rows_moments(X, weight, shift, start, stop, sums):
+    """Add to `sums`, a row each: sum c x, sum c (x - shift), sum c (x - shift)^2, sum c [x != 0]."""
+    d = X.shape[1]
+    for i in range(start, stop):
+        c = weight[i]
+        x = X[i]
+        for j in range(d):
+            v = np.float64(x[j])
+            u = v - shift[j]
+            sums[0, j] += c * v
+            sums[1, j] += c * u
+            sums[2, j] += c * u * u
+            sums[3, j] += c if v != 0.0 else 0.0
+
+
+@njit(**JIT)
+def columns_moments(X, weight, shift, start, stop, sums):
+    """As `rows_moments`, for a column-major matrix."""
+    for j in range(X.shape[1]):
+        x = X[start:stop, j]
+        t0 = t1 = t2 = t3 = 0.0
+        for i in range(stop - start):
+            c = weight[start + i]
+            v = np.float64(x[i])
+            u = v - shift[j]
+            t0 += c * v
+            t1 += c * u
+            t2 += c * u * u
+            t3 += c if v != 0.0 else 0.0
+        sums[0, j] += t0
+        sums[1, j] += t1
+        sums[2, j] += t2
+        sums[3, j] += t3
+
+
+@njit(**JIT)
+def rows_square_norm(X, centre, inverse, start, stop, out):
+    """Write sum_j ((x_ij - centre_j) * inverse_j)^2 of some rows."""
+    d = X.shape[1]
+    for i in range(start, stop):
+        x = X[i]
+        total = 0.0
+        for j in range(d):
+            u = (x[j] - centre[j]) * inverse[j]
+            total += u * u
+        out[i] = total
+
+
+@njit(**JIT)
+def columns_square_norm(X, centre, inverse, start, stop, out):
+    """As `rows_square_norm`, for a column-major matrix."""
+    for i in range(start, stop):
+        out[i] = 0.0
+    for j in range(X.shape[1]):
+        m, t = centre[j], inverse[j]
+        x = X[start:stop, j]
+        for i in range(stop - start):
+            u = (x[i] - m) * t
+            out[start + i] += u * u

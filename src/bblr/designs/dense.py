@@ -1,0 +1,141 @@
+"""Dense designs: row-major or column-major, float32 or float64, never copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.threads import map_ranges, num_threads
+from bblr.designs._kernels import dense as kernels
+from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
+
+_CHUNK = 1024
+
+
+class _Memory:
+    """The memory of an array under an interface that says it may be written.
+
+    numba compiles a second version of every kernel for read-only arrays, which is what memory
+    maps and joblib's workers hand out. The kernels never write to X, so one version serves.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.owner = array
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (array.__array_interface__["data"][0], False),
+        }
+
+
+def plain_view(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a plain, formally writeable view of the array's own memory."""
+    if type(array) is np.ndarray and array.flags.writeable:
+        return array
+    return np.asarray(_Memory(array))
+
+
+class DenseDesign(Design):
+    """A two-dimensional float32 or float64 array.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Used as it is; only an array that is contiguous in neither order is copied.
+    """
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        if not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        self.X = plain_view(X)
+        self.n_rows, self.n_features = X.shape
+        # A single column or row is contiguous both ways; rows are the default.
+        self._by_rows = X.flags.c_contiguous
+
+    def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
+        # One private accumulator a thread, added in order: same threads, same bits.
+        sums = np.zeros((num_threads(), *shape))
+
+        def part(k: int, start: int, stop: int) -> Any:
+            return kernel(self.X, *args, start, stop, sums[k])
+
+        values = map_ranges(part, self.n_rows, self.X.size)
+        return sums[: len(values)].sum(axis=0), sum(v for v in values if v is not None)
+
+    def scores(self, coef: Floats, intercept: float) -> Floats:
+        """Return X @ coef + intercept."""
+        raw = np.empty(self.n_rows)
+        kernel = kernels.rows_scores if self._by_rows else kernels.columns_scores
+
+        def part(_: int, start: int, stop: int) -> None:
+            kernel(self.X, coef, intercept, start, stop, raw)
+
+        map_ranges(part, self.n_rows, self.X.size)
+        return raw
+
+    def pull(self, residual: Floats) -> Floats:
+        """Return X.T @ residual."""
+        kernel = kernels.rows_pull if self._by_rows else kernels.columns_pull
+        return self._sum_parts(kernel, (self.n_features,), residual)[0]
+
+    def value_gradient(
+        self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
+    ) -> Pass:
+        """Return the weighted loss and its derivatives and the scores, reading X once."""
+        if loss.fused is None:
+            return super().value_gradient(coef, intercept, y, weight, loss)
+        by_rows = self._by_rows
+        kernel = kernels.rows_value_gradient if by_rows else kernels.columns_value_gradient
+        raw = np.empty(self.n_rows)
+        gradient, value = self._sum_parts(
+            kernel, (self.n_features + 1,), coef, intercept, y, weight, loss.fused, raw
+        )
+        return Pass(value, gradient[:-1], float(gradient[-1]), raw)
+
+    def column(self, j: int) -> tuple[None, Floats]:
+        """Return column j as float64."""
+        return None, self.X[:, j].astype(np.float64)
+
+    def moments(self, weight: Floats) -> Moments:
+        """Return the weighted moments of the columns, stable for columns far from zero."""
+        kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
+        shift = self.X[int(np.argmax(weight > 0))].astype(np.float64)
+        sums, _ = self._sum_parts(kernel, (4, self.n_features), weight, shift)
+        total = float(weight.sum())
+        offset = sums[1] / total
+        variance = np.maximum(0.0, sums[2] / total - offset**2)
+        mean = sums[0] / total
+        return Moments(total, mean, variance + mean**2, variance, sums[3] / total)
+
+    def square_norm(self, centre: Floats, scale: Floats) -> Floats:
+        """Return the squared length of each row, centred and scaled."""
+        out = np.empty(self.n_rows)
+        kernel = kernels.rows_square_norm if self._by_rows else kernels.columns_square_norm
+
+        def part(_: int, start: int, stop: int) -> None:
+            kernel(self.X, centre, 1.0 / scale, start, stop, out)
+
+        map_ranges(part, self.n_rows, self.X.size)
+        return out
+
+    def _chunks(self, rows: NDArray[np.intp], weight: Floats) -> Any:
+        for s in range(0, len(rows), _CHUNK):
+            yield self.X[rows[s : s + _CHUNK]].astype(np.float64), weight[s : s + _CHUNK]
+
+    def curvature(self, rows: NDArray[np.intp], weight: Floats) -> Curvature:
+        """Return X'WX over the given rows; `weight` holds theirs alone."""
+        d = self.n_features
+        cross, edge = np.zeros((d, d)), np.zeros(d)
+        for X, w in self._chunks(rows, weight):
+            edge += w @ X
+            X *= np.sqrt(w)[:, None]
+            cross += X.T @ X
+        return Curvature(cross, edge, float(weight.sum()))
+
+    def square_pull(self, weight: Floats) -> Floats:
+        """Return the diagonal of X'WX."""
+        total = np.zeros(self.n_features)
+        for X, w in self._chunks(np.arange(self.n_rows), weight):
+            total += w @ (X * X)
+        return total

@@ -1,0 +1,178 @@
+"""A design in coordinates without units: the ones every solver works in.
+
+Each feature is centred and scaled, but implicitly: the weights are transformed on the way in and
+the gradients on the way out, and X is never touched. A step of 1 along any coordinate then means
+the same for a feature in metres and one in millimetres, and so does a penalty.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr.designs.base import Design, ElementwiseLoss, Floats
+
+# A column that varies by less than this share of its size is constant up to rounding.
+_FLAT = 1e-7
+
+
+class ScaledDesign:
+    """Parameters theta = (u_1 ... u_d[, intercept]) with raw = sum u_j (x_j - m_j) / s_j + intercept.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix.
+    weight : ndarray of shape (n_rows,)
+        Row weights of the moments.
+    fit_intercept : bool
+        Without an intercept nothing is centred.
+    z_score : bool, default=False
+        Use the sample mean and standard deviation (ddof = 1) of every column, however sparse.
+
+    Notes
+    -----
+    m and s are the weighted mean and standard deviation. A column that is zero in more than half
+    of the rows is an indicator or a count of something rare: its zeros mean "not there", so it is
+    not centred, and s is the root mean square of its other entries. This keeps sparse matrices
+    sparse, gives rare features no louder a voice than frequent ones, and is the same whether the
+    matrix is stored dense or sparse.
+    """
+
+    def __init__(
+        self, design: Design, weight: Floats, fit_intercept: bool, *, z_score: bool = False
+    ) -> None:
+        self.design = design
+        self.fit_intercept = fit_intercept
+        self.n_features = design.n_features
+        self.size = design.n_features + int(fit_intercept)
+        self.centre, self.scale = _centre_scale(design, weight, fit_intercept, z_score)
+
+    def unpack(self, theta: Floats) -> tuple[Floats, float]:
+        """Return the weights and the intercept in the units of X."""
+        coef = theta[: self.n_features] / self.scale
+        intercept = float(theta[-1]) if self.fit_intercept else 0.0
+        return coef, intercept - float(self.centre @ coef)
+
+    def pack(self, coef: Floats, intercept: float) -> Floats:
+        """Return the parameters of weights and intercept in the units of X."""
+        theta = np.empty(self.size)
+        theta[: self.n_features] = coef * self.scale
+        if self.fit_intercept:
+            theta[-1] = intercept + float(self.centre @ coef)
+        return theta
+
+    def scores(self, theta: Floats) -> Floats:
+        """Return the raw score of every row."""
+        return self.design.scores(*self.unpack(theta))
+
+    def _parameter_gradient(self, gradient: Floats, slope: float) -> Floats:
+        out = np.empty(self.size)
+        out[: self.n_features] = (gradient - self.centre * slope) / self.scale
+        if self.fit_intercept:
+            out[-1] = slope
+        return out
+
+    def value_gradient(
+        self, theta: Floats, y: Floats, weight: Floats, loss: ElementwiseLoss
+    ) -> tuple[float, Floats, Floats]:
+        """Return the weighted loss, its gradient and the raw scores."""
+        done = self.design.value_gradient(*self.unpack(theta), y, weight, loss)
+        return done.value, self._parameter_gradient(done.gradient, done.slope), done.raw
+
+    def _is_intercept(self, j: int) -> bool:
+        return j == self.n_features
+
+    def probe(
+        self, raw: Floats, j: int, steps: Floats, y: Floats, weight: Floats, loss: ElementwiseLoss
+    ) -> Floats:
+        """Return the weighted loss with each of the steps added to parameter j."""
+        from bblr.designs.base import probe_vector
+
+        if self._is_intercept(j):
+            return probe_vector(raw, np.ones_like(raw), steps, y, weight, loss)
+        steps = steps / self.scale[j]
+        return self.design.probe(raw, j, float(self.centre[j]), steps, y, weight, loss)
+
+    def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
+        """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
+        if self._is_intercept(j):
+            return None, np.ones(self.design.n_rows)
+        rows, values = self.design.column(j)
+        if rows is not None and self.centre[j] != 0.0:
+            full = np.zeros(self.design.n_rows)
+            full[rows] = values
+            rows, values = None, full
+        return rows, (values - self.centre[j]) / self.scale[j]
+
+    @cached_property
+    def _square_norm(self) -> Floats:
+        return self.design.square_norm(self.centre, self.scale) + 1.0
+
+    def curvature(self, weight: Floats, max_rows: int) -> Floats:
+        """Return the matrix of second moments in parameter space under row weights.
+
+        With more than `max_rows` rows it is estimated from a sample of about that many, drawn in
+        proportion to what a row contributes: heavy tails make evenly drawn rows useless. The
+        sample is systematic, so the same input gives the same matrix.
+        """
+        d = self.n_features
+        rows, weight = _sample(weight, self._square_norm, max_rows)
+        cross, edge, total = self.design.curvature(rows, weight)
+        m, s = self.centre, self.scale
+        centred = cross - np.outer(edge, m) - np.outer(m, edge) + total * np.outer(m, m)
+        out = np.empty((self.size, self.size))
+        out[:d, :d] = centred / np.outer(s, s)
+        if self.fit_intercept:
+            out[d, :d] = out[:d, d] = (edge - total * m) / s
+            out[d, d] = total
+        return out
+
+    def square_pull(self, weight: Floats) -> Floats:
+        """Return the diagonal of `curvature`, over all rows."""
+        total = float(weight.sum())
+        out = np.empty(self.size)
+        square = self.design.square_pull(weight)
+        if np.any(self.centre):
+            square = square - 2 * self.centre * self.design.pull(weight) + total * self.centre**2
+        out[: self.n_features] = np.maximum(0.0, square) / self.scale**2
+        if self.fit_intercept:
+            out[-1] = total
+        return out
+
+
+def _centre_scale(
+    design: Design, weight: Floats, fit_intercept: bool, z_score: bool
+) -> tuple[Floats, Floats]:
+    moments = design.moments(weight)
+    if z_score:
+        sample = moments.variance * moments.total / max(moments.total - 1.0, 1.0)
+        scale = np.sqrt(sample)
+        flat = ~(scale > _FLAT * np.sqrt(moments.mean_square))
+        return moments.mean, np.where(flat, 1.0, scale)
+    rare = moments.nonzero < 0.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        about_zero = np.sqrt(moments.mean_square / moments.nonzero)
+    if not fit_intercept:
+        centre, scale = np.zeros(design.n_features), about_zero
+    else:
+        centre = np.where(rare, 0.0, moments.mean)
+        scale = np.where(rare, about_zero, np.sqrt(moments.variance))
+    flat = ~(scale > _FLAT * np.sqrt(moments.mean_square)) | ~np.isfinite(scale)
+    return centre, np.where(flat, 1.0, scale)
+
+
+def _sample(
+    weight: Floats, square_norm: Floats, max_rows: int
+) -> tuple[NDArray[np.intp], Floats]:
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) <= max_rows:
+        return rows, weight[rows]
+    share = weight * square_norm
+    share *= max_rows / share.sum()
+    np.minimum(share, 1.0, out=share)
+    ticks = np.floor(np.cumsum(share) + 0.5)
+    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0)
+    return chosen, weight[chosen] / share[chosen]

@@ -1,0 +1,6 @@
+"""Estimators: the front doors. Validate, encode, build, solve, unpack."""
+
+from bblr.estimators.linear import BBLRClassifier
+from bblr.estimators.sla import SLAClassifier
+
+__all__ = ["BBLRClassifier", "SLAClassifier"]

@@ -1,0 +1,127 @@
+"""The front door every binary estimator shares: validate and encode on the way in."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from bblr.designs import Design, make_design
+
+Floats = NDArray[np.float64]
+
+
+class Training(NamedTuple):
+    """Validated training data: a design, labels -1 and +1, row weights, and the two classes."""
+
+    design: Design
+    y: Floats
+    weight: Floats
+    classes: NDArray[Any]
+
+
+def validate_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
+) -> Training:
+    """Check what a user hands to ``fit`` and encode it; nothing is stored on failure."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=["csr", "csc"],
+        dtype=[np.float64, np.float32],
+        accept_large_sparse=True,
+    )
+    check_classification_targets(y)
+    weight = _row_weights(sample_weight, X)
+    present = weight > 0
+    classes = np.unique(y[present])
+    _check_two_classes(y, classes)
+    labels = np.where(y == classes[1], 1.0, -1.0)
+    weight = weight * _class_factors(class_weight, classes, labels, weight)
+    return Training(make_design(X), labels, weight, classes)
+
+
+def _row_weights(sample_weight: Any, X: Any) -> Floats:
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+    if weight.min() < 0:
+        raise ValueError(
+            "Negative values in sample_weight: weights must be at least 0; "
+            f"the smallest is {weight.min()}."
+        )
+    if not weight.max() > 0:
+        raise ValueError(
+            "sample_weight must hold a positive weight, but every weight is zero: "
+            "no example is left to learn from."
+        )
+    return np.asarray(weight, dtype=np.float64)
+
+
+def _check_two_classes(y: Any, classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold two classes, got one class only: {classes.tolist()}. "
+            "Examples of zero weight do not count."
+        )
+    if len(classes) > 2:
+        kind = type_of_target(y, input_name="y")
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}: "
+            f"y holds {len(classes)} classes. Wrap the estimator in "
+            "sklearn.multiclass.OneVsRestClassifier, or choose two of them."
+        )
+
+
+def _class_factors(
+    class_weight: Any, classes: NDArray[Any], labels: Floats, weight: Floats
+) -> Floats | float:
+    if class_weight is None:
+        return 1.0
+    positive = labels > 0
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                "class_weight must be 'balanced', a dict of weights by class, or None; "
+                f"got {class_weight!r}."
+            )
+        totals = np.array([weight[~positive].sum(), weight[positive].sum()])
+        factors = totals.sum() / (2.0 * totals)
+    elif isinstance(class_weight, dict):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        if unknown:
+            raise ValueError(
+                f"class_weight names {unknown}, which are not among the classes "
+                f"{classes.tolist()}."
+            )
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+        if not (factors > 0).all():
+            raise ValueError(f"class_weight must hold positive weights, got {class_weight}.")
+    else:
+        raise ValueError(
+            "class_weight must be 'balanced', a dict of weights by class, or None; "
+            f"got {class_weight!r}."
+        )
+    return np.where(positive, factors[1], factors[0])
+
+
+def check_number(
+    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
+) -> None:
+    """Raise a ValueError that names the parameter unless it is a finite number above `low`."""
+    kind = "an integer" if integer else "a finite number"
+    bound = f"greater than {low:g}" if strict else f"of at least {low:g}"
+    right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if right and integer:
+        right = float(value) == int(value)
+    if not right or (value <= low if strict else value < low):
+        raise ValueError(f"{name} must be {kind} {bound}, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise a ValueError that names the parameter and the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")

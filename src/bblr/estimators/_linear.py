@@ -1,0 +1,120 @@
+"""What linear classifiers share once they are fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bblr.designs import make_design
+
+Floats = NDArray[np.float64]
+
+
+class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
+    """A linear score of two classes: the positive one is predicted where it exceeds 0."""
+
+    coef_: Floats
+    intercept_: Floats
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's description of what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score X @ coef_ + intercept_ of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive where the second class is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        return make_design(X).scores(self.coef_[0], float(self.intercept_[0]))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+class ProbabilisticLinearClassifier(LinearBinaryClassifier):
+    """A linear classifier whose scores a link turns into probabilities."""
+
+    link_: Any
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, between the plateaus.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        decision = self.decision_function(X)
+        positive = self.link_.probability(decision)
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the more probable class of each row: the argmax of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]

@@ -1,0 +1,343 @@
+"""The linear Beta-Bernoulli classifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bblr.designs import ScaledDesign
+from bblr.estimators._front import Training, check_choice, check_number, validate_training
+from bblr.estimators._linear import ProbabilisticLinearClassifier
+from bblr.estimators.link import Link, asymptotic_prior
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.objective import Objective
+from bblr.priors import Gaussian
+from bblr.solvers import (
+    LBFGS,
+    Annealing,
+    FisherScoring,
+    GradientDescent,
+    RangeSearch,
+    Solution,
+    Stage,
+    ZeroOneSearch,
+    geometric,
+)
+
+Floats = NDArray[np.float64]
+
+PRIORS = ("robust", "weak", "empirical", "learned")
+SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
+
+# Plateaus of the default prior, chosen by the experiment in docs/defaults.md.
+ROBUST = BetaPrior(0.15, 0.7)
+
+# Up to this many parameters a Newton step is cheap beside a pass over the data.
+_MAX_NEWTON = 1500
+# "auto" searches the zero-one loss itself where so small a penalty asks for the training optimum
+# and the data are small enough for thousands of line searches.
+_SEARCH_L2 = 0.01
+_SEARCH_SIZE = 50_000
+_LEARNING_ROUNDS = 5
+
+
+def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
+    """Return the Beta prior that a ``prior`` parameter stands for."""
+    if isinstance(prior, BetaPrior):
+        if not prior.straddles_half:
+            raise ValueError(
+                f"prior must let either class be the more probable one, but its plateaus are "
+                f"{prior.a:g} and {prior.a + prior.b:g}: choose a < 1/2 < a + b, or express "
+                "unequal costs by class_weight."
+            )
+        return prior
+    if not isinstance(prior, str) or prior not in PRIORS:
+        choices = ", ".join(map(repr, PRIORS))
+        raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {prior!r}.")
+    if prior == "weak":
+        return BetaPrior.weak()
+    if prior == "empirical":
+        return BetaPrior.empirical(y, weight)
+    return ROBUST
+
+
+def make_solver(
+    solver: Any, gammas: tuple[float, ...], size: int, tol: float, max_iter: int
+) -> Annealing:
+    """Return the annealing schedule with the descent and the search a ``solver`` names."""
+    if not isinstance(solver, str):
+        return Annealing(gammas, descent=solver, keep="last")
+    if solver == "sla":
+        return Annealing(
+            gammas, descent=GradientDescent(), search=RangeSearch(first=True), keep="best"
+        )
+    if solver == "lbfgs" or (solver != "fisher" and size > _MAX_NEWTON):
+        descent: Any = LBFGS(tol=tol, max_iter=5 * max_iter)
+    else:
+        descent = FisherScoring(tol=tol, max_iter=max_iter)
+    if solver == "search":
+        return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
+    return Annealing(gammas, descent=descent, keep="last")
+
+
+class BBLRClassifier(ProbabilisticLinearClassifier):
+    """Beta-Bernoulli logistic regression: a linear classifier that outliers cannot bend.
+
+    The logistic function is replaced by mu = a + b * sigmoid(gamma * f(x)), the posterior mean of a
+    Beta-Bernoulli model. Its negative logarithm has plateaus, so an outlier or a wrong label can
+    cost only so much; training sharpens it step by step towards the zero-one loss.
+
+    Parameters
+    ----------
+    prior : {"robust", "weak", "empirical", "learned"} or BetaPrior, default="robust"
+        Plateaus of the model.
+
+        - "robust": a = 0.15, b = 0.7, a good choice on every data set we have tried;
+        - "weak": alpha = beta = 1, n = 100, close to logistic regression (the paper's BBLR1);
+        - "empirical": the counts of positives, negatives and examples (BBLR2), so b = 1/2 and a is
+          half the share of positives;
+        - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
+          gradients, started from the error rates of a first fit (as in BBLR4).
+    l2 : float, default=3
+        Strength of the Gaussian prior on the weights of the standardised features. The intercept
+        is not penalised.
+    gamma_min, gamma_max, gamma_growth : float, default=1, 8, 2
+        Sharpness of the first and last stage of training, and the factor between stages.
+    solver : {"auto", "fisher", "lbfgs", "sla", "search"} or object, default="auto"
+        How each stage is solved.
+
+        - "fisher": Fisher scoring, for up to some thousand features;
+        - "lbfgs": preconditioned L-BFGS, for any number of features;
+        - "sla": gradient descent and range search as the paper has them;
+        - "search": Fisher scoring with range search at every stage, then exact zero-one line
+          searches: the least training loss, slow, for small data;
+        - "auto": "fisher" or "lbfgs" by the number of features; but "search" where `l2` is below
+          0.01 and the data are small, since that asks for the least training loss.
+
+        An object with a ``minimise(objective, theta0)`` method is used for each stage.
+    tol : float, default=1e-3
+        A stage ends when it promises to lower the objective by less than this share.
+    max_iter : int, default=100
+        Most iterations of a stage.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. Without one the features are not centred.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the examples by class.
+    warm_start : bool, default=False
+        Start from the last fit instead of zero, if it had the same features and classes.
+    random_state : int, RandomState or None, default=None
+        Seed of the zero-one search; the other solvers are deterministic.
+    verbose : int, default=0
+        Print a line a stage.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights, in the units of X.
+    intercept_ : ndarray of shape (1,)
+        Intercept; the decision changes at a score of 0.
+    classes_ : ndarray of shape (2,)
+        Classes, the positive one last.
+    gamma_ : float
+        Sharpness at which the weights were fitted.
+    prior_ : BetaPrior
+        Plateaus.
+    link_ : Link
+        The map from scores to probabilities.
+    path_ : list of Stage
+        For each gamma: objective, training errors, iterations and why it stopped.
+    n_iter_ : int
+        Iterations over all stages.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    BBLRClassifierCV : Chooses plateaus, penalty and schedule by cross-validation.
+
+    Notes
+    -----
+    Features are centred and scaled internally, without a copy of X, so the result does not depend
+    on their units. Columns that are mostly zero keep their zero.
+
+    Examples
+    --------
+    >>> from bblr import BBLRClassifier
+    >>> from bblr.datasets import load_uci
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> model = BBLRClassifier().fit(X, y)
+    >>> model.predict_proba(X[:2]).round(1)
+    array([[0.8, 0.2],
+           [0.2, 0.8]])
+    """
+
+    def __init__(
+        self,
+        prior: Any = "robust",
+        *,
+        l2: float = 3.0,
+        gamma_min: float = 1.0,
+        gamma_max: float = 8.0,
+        gamma_growth: float = 2.0,
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prior = prior
+        self.l2 = l2
+        self.gamma_min = gamma_min
+        self.gamma_max = gamma_max
+        self.gamma_growth = gamma_growth
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. float32 and float64 arrays of either order and CSR matrices are used as
+            they are, without a copy.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._check_parameters()
+        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        prior = resolve_prior(self.prior, training.y, training.weight)
+        design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
+        loss = BetaBernoulli.from_prior(prior, float(self.gamma_min))
+        objective = Objective(
+            loss, Gaussian(float(self.l2)), design, training.y, training.weight
+        )
+        solution = self._solve(objective, self._start(design, training))
+        final = objective.with_gamma(solution.gamma)
+        if self.prior == "learned":
+            solution, final = self._learn(solution, final)
+        self._unpack(solution, final, training)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number("l2", self.l2, low=0)
+        for name in ("gamma_min", "gamma_max", "tol"):
+            check_number(name, getattr(self, name), low=0, strict=True)
+        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        if self.gamma_min > self.gamma_max:
+            raise ValueError(
+                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
+                f"gamma_max={self.gamma_max}."
+            )
+        if isinstance(self.solver, str):
+            check_choice("solver", self.solver, SOLVERS)
+        elif not callable(getattr(self.solver, "minimise", None)):
+            raise ValueError(
+                f"solver must be one of {', '.join(map(repr, SOLVERS))} or an object with a "
+                f"minimise method; got {self.solver!r}."
+            )
+
+    def _start(self, design: ScaledDesign, training: Training) -> Floats:
+        same = (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and self.coef_.shape[1] == design.n_features
+            and np.array_equal(self.classes_, training.classes)
+        )
+        if not same:
+            return np.zeros(design.size)
+        threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
+        return design.pack(self.coef_[0], float(self.intercept_[0]) + threshold)
+
+    def _solve(self, objective: Objective, theta0: Floats) -> Solution:
+        solver = self.solver
+        size = objective.size * len(objective.y)
+        if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE:
+            solver = "search"
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        annealing = make_solver(solver, gammas, objective.size, self.tol, int(self.max_iter))
+        solution = annealing.minimise(objective, theta0, callback=self._report)
+        if solver != "search":
+            return solution
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        last = objective.with_gamma(solution.gamma)
+        found = ZeroOneSearch().minimise(last, solution.theta, rng=np.random.default_rng(seed))
+        stage = Stage(last.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
+        self._report(stage)
+        n_iter = solution.n_iter + found.n_iter
+        return replace(
+            found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage]
+        )
+
+    def _report(self, stage: Stage) -> None:
+        if self.verbose:
+            print(
+                f"[bblr] gamma {stage.gamma:g}: objective {stage.value:.6g}, "
+                f"training errors {stage.errors:g}, {stage.n_iter} iterations, {stage.reason}",
+                flush=True,
+            )
+
+    def _learn(self, solution: Solution, objective: Objective) -> tuple[Solution, Objective]:
+        """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
+        y, weight = objective.y, objective.weight
+        theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
+        raw = objective.scores(theta)
+        prior = asymptotic_prior(raw, objective.loss.threshold, y, weight)
+        objective = objective.with_loss(BetaBernoulli.from_prior(prior, objective.loss.gamma))
+        for _ in range(_LEARNING_ROUNDS):
+            gammas = (objective.loss.gamma,)
+            step = make_solver(
+                self.solver if self.solver in ("fisher", "lbfgs") else "auto",
+                gammas, objective.size, self.tol, int(self.max_iter),
+            ).minimise(objective, theta, callback=self._report)  # fmt: skip
+            theta = step.theta
+            trace += step.trace
+            n_iter += step.n_iter
+            raw = objective.scores(theta)
+            link = Link.fit(raw - objective.loss.threshold, y, weight)
+            loss = BetaBernoulli.from_prior(link.prior, link.gamma)
+            # The link ties 1/2 to the decision boundary: move the intercept along.
+            shift = loss.threshold - objective.loss.threshold
+            moved = abs(loss.a - objective.loss.a) + abs(loss.b - objective.loss.b)
+            objective = objective.with_loss(loss)
+            if objective.design.fit_intercept:
+                theta = theta.copy()
+                theta[-1] += shift
+            if moved < 1e-3:
+                break
+        return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
+
+    def _unpack(self, solution: Solution, objective: Objective, training: Training) -> None:
+        loss = objective.loss
+        coef, intercept = objective.design.unpack(solution.theta)
+        self.classes_ = training.classes
+        self.coef_ = coef[None, :]
+        self.intercept_ = np.array([intercept - loss.threshold])
+        self.gamma_ = float(loss.gamma)
+        self.prior_ = BetaPrior(loss.a, loss.b)
+        self.link_ = Link(self.prior_, self.gamma_)
+        self.path_ = solution.trace
+        self.n_iter_ = max(1, solution.n_iter)

@@ -1,0 +1,119 @@
+"""The link from decision values to probabilities, and how it is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from bblr.losses import BetaBernoulli, BetaPrior
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Link:
+    """mu = a + b * sigmoid(gamma * decision + offset), with mu = 1/2 at a decision value of 0.
+
+    Tying the offset to the plateaus keeps the sign of the decision and the more probable class
+    the same thing, whatever the plateaus are.
+
+    Parameters
+    ----------
+    prior : BetaPrior
+        Plateaus; they must straddle 1/2.
+    gamma : float
+        Sharpness.
+    """
+
+    prior: BetaPrior
+    gamma: float
+
+    @property
+    def offset(self) -> float:
+        """Argument of the sigmoid at a decision value of 0."""
+        return self.gamma * BetaBernoulli.from_prior(self.prior, self.gamma).threshold
+
+    def probability(self, decision: Any) -> Floats:
+        """Return the probability of the positive class."""
+        decision = np.asarray(decision, dtype=np.float64)
+        return self.prior.a + self.prior.b * expit(self.gamma * decision + self.offset)
+
+    @classmethod
+    def fit(
+        cls, decision: Floats, y: Floats, weight: Floats, *, start: Self | None = None
+    ) -> Self:
+        """Return the link of greatest likelihood on decision values that were not trained on.
+
+        One imagined example on the wrong side of each plateau keeps the plateaus off 0 and 1, as
+        the rule of succession does.
+        """
+        scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
+        wrong = y * decision <= 0
+        rates = _rates(wrong, y, weight)
+        first = np.array([*_free_from_plateaus(*rates), log(2.0)])
+        found = minimize(
+            _link_value_gradient,
+            first,
+            args=(decision / scale, y, weight),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-12.0, 12.0), (-12.0, 12.0), (-5.0, 8.0)],
+        )
+        low, high = _plateaus(found.x)
+        return cls(BetaPrior(low, high - low), exp(found.x[2]) / scale)
+
+
+def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
+    """Return the lower and the upper plateau that the asymptotic analysis suggests."""
+    up = float(weight[y > 0].sum())
+    down = float(weight[y < 0].sum())
+    false_negative = (float(weight[(y > 0) & wrong].sum()) + 1.0) / (up + 2.0)
+    false_positive = (float(weight[(y < 0) & wrong].sum()) + 1.0) / (down + 2.0)
+    return min(false_positive, 0.49), max(1.0 - false_negative, 0.51)
+
+
+def asymptotic_prior(raw: Floats, threshold: float, y: Floats, weight: Floats) -> BetaPrior:
+    """Return the plateaus equal to the smoothed error rates under a hard threshold."""
+    low, high = _rates(y * (raw - threshold) <= 0, y, weight)
+    return BetaPrior(low, high - low)
+
+
+def _plateaus(free: Floats) -> tuple[float, float]:
+    # a in (0, 1/2) and a + b in (1/2, 1), whatever the free parameters are.
+    return 0.5 * float(expit(free[0])), 1.0 - 0.5 * float(expit(free[1]))
+
+
+def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
+    def logit(p: float) -> float:
+        return log(p) - log(1.0 - p)
+
+    return logit(2.0 * low), logit(2.0 * (1.0 - high))
+
+
+def _link_value_gradient(
+    free: Floats, decision: Floats, y: Floats, weight: Floats
+) -> tuple[float, Floats]:
+    low, high = _plateaus(free)
+    gamma = exp(free[2])
+    span = high - low
+    up, down = 0.5 - low, high - 0.5
+    offset = log(up) - log(down)
+    s = expit(gamma * decision + offset)
+    mu = low + span * s
+    own = np.where(y > 0, mu, 1.0 - mu)
+    value = -float(weight @ np.log(own)) - log(low) - log(1.0 - high)
+    pull = -weight * np.where(y > 0, 1.0, -1.0) / own
+    bend = span * s * (1.0 - s)
+    # The offset moves with the plateaus: d offset = -d low / up - d high / down.
+    by_low = float(pull @ (1.0 - s - bend / up)) - 1.0 / low
+    by_high = float(pull @ (s - bend / down)) + 1.0 / (1.0 - high)
+    by_gamma = float(pull @ (bend * gamma * decision))
+    slope_low = low * (1.0 - 2.0 * low)
+    slope_high = -(1.0 - high) * (1.0 - 2.0 * (1.0 - high))
+    return value, np.array([by_low * slope_low, by_high * slope_high, by_gamma])

@@ -1,0 +1,3 @@
+"""Experiments: compare classifiers, keep every result as a record, report from the records."""
+
+__all__: list[str] = []

@@ -1,0 +1,218 @@
+"""The figures of a report, as SVG that takes its colours from the page around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from bblr.experiments.records import Record
+from bblr.experiments.settings import Condition
+from bblr.experiments.summary import Group, Summary, condition_of
+
+__all__ = ["Panel", "error_panels", "reliability_panels", "train_test_panels"]
+
+# Matplotlib wants a colour where the page should decide: these are swapped for CSS variables,
+# so the same drawing is legible on a light and on a dark page.
+_SWAPS = {
+    "#010101": "var(--ink)",
+    "#020202": "var(--muted)",
+    "#030303": "var(--line)",
+    "#040404": "var(--page)",
+    "#050505": "var(--lr)",
+    "#060606": "var(--svm)",
+    "#070707": "var(--sla)",
+    "#080808": "var(--bblr)",
+}
+INK, MUTED, LINE, PAGE, LR, SVM, SLA, BBLR = _SWAPS
+_WIDTH = 4.6
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": MUTED,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.7,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "legend.frameon": False,
+    "legend.fontsize": 11,
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A drawing with its heading and its content in words."""
+
+    title: str
+    svg: str
+    text: str
+
+
+def colour(method: str) -> str:
+    """Choose the colour of a method: one a baseline, one for the BBLR family."""
+    return {"LR": LR, "SVM": SVM, "SLA": SLA}.get(method, BBLR)
+
+
+def error_panels(summary: Summary) -> list[Panel]:
+    """Test error of every method, clean (open) and noisy (filled), one panel a data set."""
+    return [_error_panel(summary, data) for data in summary.data]
+
+
+def train_test_panels(summary: Summary, condition: Condition) -> list[Panel]:
+    """Zero-one loss in training (open) and in test (filled), one panel a data set."""
+    return [_train_test_panel(summary.group(data, condition)) for data in summary.data]
+
+
+def reliability_panels(
+    records: Sequence[Record], summary: Summary, condition: Condition, methods: Sequence[str]
+) -> list[Panel]:
+    """Observed frequency against predicted probability, one panel a data set."""
+    panels = []
+    for data in summary.data:
+        mine = [r for r in records if r["data"] == data and condition_of(r) == condition]
+        curves = {name: _reliability(mine, name) for name in methods}
+        curves = {name: curve for name, curve in curves.items() if len(curve)}
+        if curves:
+            panels.append(_reliability_panel(data, curves, summary.methods))
+    return panels
+
+
+def _error_panel(summary: Summary, data: str) -> Panel:
+    names = list(summary.methods)
+    words = []
+
+    def draw(figure: Figure) -> None:
+        axes = _method_axes(figure, [summary.methods[name] for name in names])
+        axes.set_xlabel("test error, %")
+        gap = 0.16 if len(summary.conditions) > 1 else 0.0
+        for index, condition in enumerate(summary.conditions):
+            group = summary.group(data, condition)
+            shift = gap * (2 * index - (len(summary.conditions) - 1))
+            for place, name in enumerate(names):
+                row = group.row(name)
+                if row is not None:
+                    _bar(axes, row.rate, row.spread, place + shift, colour(name), bool(index))
+
+    for condition in summary.conditions:
+        rates = ", ".join(f"{r.label} {r.rate:.1f} %" for r in summary.group(data, condition).rows)
+        words.append(f"{condition.label}: {rates}.")
+    text = f"Test error on {data}. " + " ".join(words)
+    return Panel(data, _render(draw, height=0.36 * len(names) + 0.7, text=text), text)
+
+
+def _train_test_panel(group: Group) -> Panel:
+    def draw(figure: Figure) -> None:
+        axes = _method_axes(figure, [row.label for row in group.rows])
+        axes.set_xlabel("zero-one loss, %")
+        for place, row in enumerate(group.rows):
+            own = colour(row.method)
+            axes.plot([row.train_rate, row.rate], [place, place], color=own, lw=1.6, zorder=2)
+            _dot(axes, row.train_rate, place, own, filled=False)
+            _dot(axes, row.rate, place, own, filled=True)
+
+    rates = ", ".join(f"{r.label} {r.train_rate:.1f} and {r.rate:.1f} %" for r in group.rows)
+    text = (
+        f"Zero-one loss in training and in test on {group.data}, {group.condition.label}: {rates}."
+    )
+    svg = _render(draw, height=0.3 * len(group.rows) + 0.7, text=text)
+    return Panel(str(group.data), svg, text)
+
+
+def _reliability(records: Sequence[Record], method: str, bins: int = 8) -> Any:
+    """Mean prediction, observed frequency and size of ``bins`` bins of equal count."""
+    mine = [r for r in records if r["method"] == method and r.get("probabilities")]
+    if not mine:
+        return np.empty((0, 3))
+    predicted = np.concatenate([r["probabilities"] for r in mine])
+    observed = np.concatenate([r["truth"] for r in mine])
+    order = np.argsort(predicted, kind="stable")
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    return np.array([(predicted[p].mean(), observed[p].mean(), len(p)) for p in parts])
+
+
+def _reliability_panel(data: str, curves: dict[str, Any], labels: dict[str, str]) -> Panel:
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
+        for name, curve in curves.items():
+            own = colour(name)
+            axes.plot(curve[:, 0], curve[:, 1], color=own, lw=1.6, zorder=2)
+            axes.scatter(curve[:, 0], curve[:, 1], s=30, color=own, zorder=3, label=labels[name])
+        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        axes.set_xlabel("predicted probability")
+        axes.set_ylabel("observed frequency")
+        axes.tick_params(axis="y", labelcolor=MUTED)
+        axes.legend(loc="upper left")
+
+    gaps = ", ".join(
+        f"{labels[name]} {np.average(abs(c[:, 0] - c[:, 1]), weights=c[:, 2]):.3f}"
+        for name, c in curves.items()
+    )
+    text = f"Reliability on {data}; mean distance from the diagonal: {gaps}."
+    return Panel(data, _render(draw, height=3.4, text=text), text)
+
+
+def _method_axes(figure: Figure, labels: Sequence[str]) -> Any:
+    axes = figure.add_subplot()
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(False, axis="y")
+    return axes
+
+
+def _bar(
+    axes: Any, value: float, spread: float | None, place: float, own: str, filled: bool
+) -> None:
+    if spread is not None:
+        ends = [value - spread, value + spread]
+        axes.plot(ends, [place, place], color=own, lw=1.6, alpha=0.55, zorder=2)
+    _dot(axes, value, place, own, filled=filled)
+
+
+def _dot(axes: Any, x: float, y: float, own: str, *, filled: bool) -> None:
+    inside = own if filled else PAGE
+    axes.plot(x, y, "o", ms=6.5, mfc=inside, mec=own, mew=1.6, zorder=3)
+
+
+def _render(draw: Callable[[Figure], None], *, height: float, text: str) -> str:
+    # The salt makes the ids inside a drawing unique on the page, and the same on every run.
+    style: Any = {**_STYLE, "svg.hashsalt": text}
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        draw(figure)
+        buffer = StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return _embeddable(buffer.getvalue(), text)
+
+
+def _embeddable(svg: str, text: str) -> str:
+    """Turn a file into an element of a page: no prolog, no metadata, no style of its own."""
+    view = re.search(r'viewBox="[^"]*"', svg)
+    start = svg.index("</metadata>") + len("</metadata>")
+    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg[start:], flags=re.DOTALL)
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
+    body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
+    for sentinel, variable in _SWAPS.items():
+        body = body.replace(sentinel, variable)
+    label = escape(text, quote=True)
+    return f'<svg {view[0] if view else ""} role="img" aria-label="{label}">{body.strip()}'

@@ -1,0 +1,180 @@
+"""The main job from end to end: check the settings, run, show, report."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from joblib import cpu_count
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from rich.console import Console
+
+from bblr.experiments.compare import Comparison
+from bblr.experiments.methods import select_methods
+from bblr.experiments.records import Record, RecordsError, read_records
+from bblr.experiments.report import write_report
+from bblr.experiments.settings import CLEAN, PLACES, Condition, SettingError
+from bblr.experiments.sources import EMBEDDED, load_table
+from bblr.experiments.summary import summarise
+from bblr.experiments.terminal import LiveProgress, print_summary
+
+__all__ = ["CompareJob", "run_compare"]
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+
+@dataclass(frozen=True)
+class CompareJob:
+    """The settings of ``bblr compare``, as they were typed.
+
+    See ``bblr compare --help`` for what each of them means.
+    """
+
+    data: str | None
+    target: str | None
+    methods: str | None
+    noise: float
+    protocol: str
+    noise_in: str
+    repeats: int
+    folds: int
+    jobs: int | None
+    seed: int
+    out: Path
+    records: Path | None
+
+    @property
+    def records_path(self) -> Path:
+        """Where the records go: beside the report unless stated."""
+        return self.records if self.records is not None else self.out.with_suffix(".jsonl")
+
+    @property
+    def workers(self) -> int:
+        """Processes to use: all cores unless stated."""
+        return cpu_count() if self.jobs is None else self.jobs
+
+    def comparison(self) -> Comparison:
+        """Check every setting and load the data; nothing is written."""
+        try:
+            methods = select_methods(None if self.methods is None else self.methods.split(","))
+        except ValueError as error:
+            raise SettingError("methods", f"cannot be used: {error}") from None
+        if self.jobs is not None and self.jobs < 1:
+            raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
+        if self.data is None and self.target is not None:
+            raise SettingError("target", "only goes with a DATA file; name one or leave it out")
+        conditions = self._conditions()
+        _check_writable("out", self.out, (".html", ".htm"))
+        _check_writable("records", self.records_path, (".jsonl",))
+        read_records(self.records_path)  # a file that holds something else is refused here
+        names = EMBEDDED if self.data is None else (self.data,)
+        tables = tuple(load_table(name, self.target) for name in names)
+        return Comparison(tables, methods, conditions, self.repeats, self.folds, self.seed)
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        from bblr.evaluation import NOISE_PROTOCOLS
+
+        if not 0 <= self.noise < 1:
+            raise SettingError("noise", f"must be at least 0 and below 1, got {self.noise:g}")
+        if self.protocol not in NOISE_PROTOCOLS:
+            raise SettingError(
+                "protocol",
+                f"{self.protocol!r} is unknown; choose from {', '.join(NOISE_PROTOCOLS)}",
+            )
+        place = next((place for place in PLACES if place == self.noise_in), None)
+        if place is None:
+            raise SettingError(
+                "noise_in", f"{self.noise_in!r} is unknown; choose from {', '.join(PLACES)}"
+            )
+        return (CLEAN, Condition(self.noise, self.protocol, place)) if self.noise else (CLEAN,)
+
+
+def _check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise SettingError(setting, f"must name a {suffixes[0]} file, got {str(path)!r}")
+    folder = path.parent
+    if not folder.is_dir():
+        raise SettingError(setting, f"needs a folder that exists; create {str(folder)!r} first")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise SettingError(setting, f"{str(path)!r} cannot be written; choose another place")
+
+
+def run_compare(job: CompareJob) -> int:
+    """Carry out ``bblr compare``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 1 some cells failed, 2 a setting cannot be used, 130 interrupted.
+    """
+    messages = Console(stderr=True)
+    try:
+        comparison = job.comparison()
+    except SettingError as error:
+        _say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        return MISUSED
+    except RecordsError as error:
+        _say(messages, f"Error: --records cannot be used: {error}")
+        return MISUSED
+    try:
+        records = _run(job, comparison, messages)
+    except KeyboardInterrupt:
+        _say(messages, f"Stopped: {_standing(job, comparison)}; run the same command to go on.")
+        return INTERRUPTED
+    except TerminatedWorkerError:
+        _say(
+            messages,
+            "Error: a worker process died, perhaps for want of memory; "
+            f"{_standing(job, comparison)}; run the same command with fewer --jobs to go on.",
+        )
+        return FAILED
+    return _show(job, records, messages)
+
+
+def _run(job: CompareJob, comparison: Comparison, messages: Console) -> list[Record]:
+    with LiveProgress(messages, job.workers) as progress:
+        records = comparison.run(
+            job.records_path,
+            jobs=job.workers,
+            on_start=progress.start,
+            on_record=progress.advance,
+        )
+    if progress.known:
+        _say(
+            messages,
+            f"{progress.known} of {len(records)} results were in {job.records_path} already; "
+            "delete that file to run everything again.",
+        )
+    return records
+
+
+def _show(job: CompareJob, records: list[Record], messages: Console) -> int:
+    summary, results = summarise(records), Console()
+    print_summary(summary, results)
+    write_report(records, job.out)
+    _say(results, f"Report: {job.out}")
+    if not summary.failures:
+        return DONE
+    first = summary.failures[0]
+    _say(
+        messages,
+        f"{len(summary.failures)} of {len(records)} fits failed, the first of them "
+        f"{first['label']} on {first['data']}: {first['failure']}",
+    )
+    return FAILED
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _option(setting: str) -> str:
+    """Turn a parameter's name into the one on the command line."""
+    return "DATA" if setting == "data" else "--" + setting.replace("_", "-")
+
+
+def _standing(job: CompareJob, comparison: Comparison) -> str:
+    known, cells = read_records(job.records_path), comparison.cells()
+    done = sum(cell.key in known for cell in cells)
+    return f"{done} of {len(cells)} results are in {job.records_path}"

@@ -1,0 +1,234 @@
+"""The classifiers that experiments compare, by name.
+
+Importing this module loads neither scikit-learn nor the estimators: a method holds a factory
+that does so when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["BASELINES", "METHODS", "Factory", "Method", "select_methods"]
+
+INNER_FOLDS = 5
+# 2^-10 ... 2^10 in steps of four: the range of Nguyen & Sanner's logistic fits.
+STRENGTHS = tuple(4.0**power for power in range(-5, 6))
+BASELINES = ("LR", "SVM")
+
+
+class Factory(Protocol):
+    """Builds an untrained classifier for dense or sparse features."""
+
+    def __call__(self, random_state: int, *, sparse: bool = False) -> BaseEstimator:
+        """Build it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way to get a classifier from training data.
+
+    Parameters
+    ----------
+    name : str
+        What the user types and the records hold.
+    label : str
+        What tables and figures show.
+    description : str
+        One sentence for the report.
+    build : Factory
+        ``build(random_state, sparse=...)`` returns an untrained scikit-learn classifier that
+        chooses its own hyper-parameters from what it is fitted on, and nothing else.
+    """
+
+    name: str
+    label: str
+    description: str
+    build: Factory
+
+
+def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
+    """Look methods up by name, ignoring case; all of them when ``names`` is None.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or given twice, or if there is none.
+    """
+    if names is None:
+        return tuple(METHODS.values())
+    known = {name.lower(): method for name, method in METHODS.items()}
+    chosen: list[Method] = []
+    for name in names:
+        method = known.get(name.strip().lower())
+        if method is None:
+            raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
+        if method in chosen:
+            raise ValueError(f"method {method.name!r} is given twice; name each method once")
+        chosen.append(method)
+    if not chosen:
+        raise ValueError(f"no method is named; choose from {', '.join(METHODS)}")
+    return tuple(chosen)
+
+
+def _scaled(classifier: Any, sparse: bool) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    # Centring a sparse matrix would fill it.
+    return make_pipeline(MaxAbsScaler() if sparse else StandardScaler(), classifier)
+
+
+def _scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    """Accuracy and, where there are probabilities, log-loss (greater is better for both).
+
+    The scorers of scikit-learn check their input so thoroughly that on small data they take
+    longer than the fits they score.
+    """
+    import numpy as np
+
+    if not hasattr(estimator, "predict_proba"):
+        return {"accuracy": float(np.mean(estimator.predict(X) == y))}
+    probabilities = estimator.predict_proba(X)
+    column = np.searchsorted(estimator.classes_, y)
+    given = np.maximum(probabilities[np.arange(len(y)), column], 1e-15)
+    accuracy = np.mean(np.argmax(probabilities, axis=1) == column)
+    return {"accuracy": float(accuracy), "log_loss": float(np.mean(np.log(given)))}
+
+
+def _most_accurate(results: Mapping[str, Any]) -> int:
+    """Index of the best cross-validated accuracy; log-loss, where there is one, breaks ties."""
+    import numpy as np
+
+    accuracy = np.round(results["mean_test_accuracy"], 12)
+    if "mean_test_log_loss" not in results:
+        return int(np.argmax(accuracy))
+    return int(np.lexsort((-results["mean_test_log_loss"], -accuracy))[0])
+
+
+def _tuned(classifier: Any, grid: Mapping[str, Iterable[float]], seed: int, sparse: bool) -> Any:
+    """Wrap a classifier so that fitting it first chooses from ``grid`` by cross-validation."""
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+    step = type(classifier).__name__.lower()
+    return GridSearchCV(
+        _scaled(classifier, sparse),
+        {f"{step}__{name}": list(values) for name, values in grid.items()},
+        scoring=_scores,
+        refit=_most_accurate,
+        cv=StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=seed),
+        error_score="raise",
+    )
+
+
+def _logistic(random_state: int, *, sparse: bool = False) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return _tuned(LogisticRegression(max_iter=1000), {"C": STRENGTHS}, random_state, sparse)
+
+
+def _svm(random_state: int, *, sparse: bool = False) -> Any:
+    from sklearn.svm import LinearSVC
+
+    # dual="auto" solves the primal wherever rows outnumber columns.
+    classifier = LinearSVC(dual="auto", max_iter=10_000, random_state=random_state)
+    return _tuned(classifier, {"C": STRENGTHS}, random_state, sparse)
+
+
+def _sla(random_state: int, *, sparse: bool = False) -> Any:
+    from bblr import SLAClassifier
+
+    return _scaled(SLAClassifier(random_state=random_state), sparse)
+
+
+def _untuned(random_state: int, *, sparse: bool = False) -> Any:
+    from bblr import BBLRClassifier
+
+    return _scaled(BBLRClassifier(random_state=random_state), sparse)
+
+
+def _fixed_prior(prior: str) -> Factory:
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        from bblr import BBLRClassifier
+
+        classifier = BBLRClassifier(prior=prior, random_state=random_state)
+        # Strongest penalty first: a tie goes to the simpler model, as with C above.
+        return _tuned(classifier, {"l2": STRENGTHS[::-1]}, random_state, sparse)
+
+    return build
+
+
+def _cross_validated(**options: Any) -> Factory:
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        from bblr import BBLRClassifierCV
+
+        return _scaled(BBLRClassifierCV(random_state=random_state, **options), sparse)
+
+    return build
+
+
+def _registry(*entries: tuple[str, str, str, Callable[..., Any]]) -> dict[str, Method]:
+    return {name: Method(name, label, text, build) for name, label, text, build in entries}
+
+
+METHODS: dict[str, Method] = _registry(
+    (
+        "LR",
+        "LR",
+        "Logistic regression with an L2 penalty, its strength chosen by cross-validation.",
+        _logistic,
+    ),
+    (
+        "SVM",
+        "SVM",
+        "Linear support vector machine (squared hinge), C chosen by cross-validation.",
+        _svm,
+    ),
+    (
+        "SLA",
+        "SLA",
+        "Nguyen and Sanner's smooth approximation of the zero-one loss by a sigmoid.",
+        _sla,
+    ),
+    (
+        "BBLR1",
+        "BBLR¹",
+        "Beta-Bernoulli loss with a weak prior; the L2 penalty chosen by cross-validation.",
+        _fixed_prior("weak"),
+    ),
+    (
+        "BBLR2",
+        "BBLR²",
+        "Beta-Bernoulli loss with the empirical prior; the L2 penalty by cross-validation.",
+        _fixed_prior("empirical"),
+    ),
+    (
+        "BBLR3",
+        "BBLR³",
+        "The empirical prior with schedule and penalty chosen by cross-validation (SLAM).",
+        _cross_validated(prior="empirical"),
+    ),
+    (
+        "BBLR4",
+        "BBLR⁴",
+        "Prior and sharpness learned from the data; schedule and penalty by cross-validation.",
+        _cross_validated(prior="learned"),
+    ),
+    (
+        "BBLR",
+        "BBLR",
+        "The default: plateaus tuned for accuracy, then a link fitted for the probabilities.",
+        _cross_validated(),
+    ),
+    (
+        "BBLR0",
+        "BBLR (no tuning)",
+        "BBLRClassifier without arguments: one fit, nothing chosen by cross-validation.",
+        _untuned,
+    ),
+)

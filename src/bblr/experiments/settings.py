@@ -1,0 +1,63 @@
+"""What an experiment was asked to do, and the error for what it cannot do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["CLEAN", "PLACES", "Condition", "SettingError"]
+
+Place = Literal["training", "everywhere"]
+PLACES: tuple[Place, ...] = ("training", "everywhere")
+
+
+class SettingError(ValueError):
+    """A setting that cannot be used.
+
+    Parameters
+    ----------
+    setting : str
+        Its name, as a Python parameter.
+    problem : str
+        What is wrong and what to do about it, worded to follow the name.
+    """
+
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"{setting} {problem}")
+        self.setting = setting
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[SettingError], tuple[str, str]]:
+        """Pickle by what the constructor takes, not by the finished message."""
+        return type(self), (self.setting, self.problem)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """How the data are spoilt before a classifier sees them.
+
+    Parameters
+    ----------
+    noise : float
+        Noisy rows as a fraction of the rows; 0 leaves the data clean.
+    protocol : str or None
+        A protocol of :func:`bblr.evaluation.add_noise`; None when clean.
+    place : {"training", "everywhere"} or None
+        Noise in the training part of each fold only, or in all data before they are split;
+        None when clean.
+    """
+
+    noise: float = 0.0
+    protocol: str | None = None
+    place: Place | None = None
+
+    @property
+    def label(self) -> str:
+        """Words for tables: ``clean``, or how much noise of which kind and where."""
+        if not self.noise:
+            return "clean"
+        where = "in training" if self.place == "training" else "everywhere"
+        return f"{100 * self.noise:g} % {self.protocol} noise {where}"
+
+
+CLEAN = Condition()

@@ -1,0 +1,187 @@
+"""Losses of the margin z = y * raw that others use, or used, in place of the zero-one loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from bblr._numeric.fused import SIGMOID, FusedLoss
+from bblr.losses.base import Floats, Loss, check_gamma, margin
+
+
+def _sech2(z: Floats) -> Floats:
+    # 1 - tanh^2 loses every digit in the tails; 4 s (1 - s) with s = sigmoid(2z) does not.
+    return np.asarray(4.0 * expit(2.0 * z) * expit(-2.0 * z))
+
+
+@dataclass(frozen=True)
+class ZeroOne(Loss):
+    """1 where z <= 0, else 0: equation (4). Strict: a score of exactly 0 is an error."""
+
+    name: ClassVar[str] = "zero-one"
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example; its derivative is 0 wherever there is one."""
+        value = (margin(y, raw) <= 0).astype(np.float64)
+        return value, np.zeros_like(value)
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """max(0, 1 - z), equation (3)."""
+
+    name: ClassVar[str] = "hinge"
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and a subgradient by the raw score."""
+        gap = 1.0 - margin(y, raw)
+        return np.maximum(0.0, gap), np.where(gap > 0, -np.asarray(y, dtype=np.float64), 0.0)
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """(1 - z)^2."""
+
+    name: ClassVar[str] = "squared"
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivative by the raw score."""
+        gap = 1.0 - margin(y, raw)
+        return gap * gap, -2.0 * np.asarray(y, dtype=np.float64) * gap
+
+
+@dataclass(frozen=True)
+class GeneralizedLogistic(Loss):
+    """log(1 + exp(gamma (1 - z))) / gamma (Zhang and Oles); tends to the hinge loss."""
+
+    name: ClassVar[str] = "generalized-logistic"
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivative by the raw score."""
+        gap = self.gamma * (1.0 - margin(y, raw))
+        value = np.logaddexp(0.0, gap) / self.gamma
+        return value, -np.asarray(y, dtype=np.float64) * expit(gap)
+
+    def limit(self, y: Any, raw: Any) -> Floats:
+        """Return the hinge loss."""
+        return Hinge().value(y, raw)
+
+    def curvature(self, raw: Any) -> Floats:
+        """Return the mean second derivative over both labels."""
+        raw = np.asarray(raw, dtype=np.float64)
+        up, down = self.gamma * (1.0 - raw), self.gamma * (1.0 + raw)
+        return np.asarray(
+            0.5 * self.gamma * (expit(up) * expit(-up) + expit(down) * expit(-down))
+        )
+
+
+@dataclass(frozen=True)
+class Sigmoid(Loss):
+    """1 / (1 + exp(gamma z)), the loss of SLA (Nguyen and Sanner); tends to the zero-one loss."""
+
+    name: ClassVar[str] = "sigmoid"
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivative by the raw score."""
+        z = self.gamma * margin(y, raw)
+        wrong = expit(-z)
+        return wrong, -self.gamma * np.asarray(y, dtype=np.float64) * wrong * expit(z)
+
+    def limit(self, y: Any, raw: Any) -> Floats:
+        """Return the zero-one loss, with 1/2 at a score of 0."""
+        return np.heaviside(-margin(y, raw), 0.5)
+
+    def curvature(self, raw: Any) -> Floats:
+        """Return gamma^2 s (1 - s), the scale on which the slope changes."""
+        z = self.gamma * np.asarray(raw, dtype=np.float64)
+        return np.asarray(self.gamma**2 * expit(z) * expit(-z))
+
+    @property
+    def fused(self) -> FusedLoss:
+        """The loss as the fused kernels know it."""
+        return FusedLoss(SIGMOID, self.gamma)
+
+
+@dataclass(frozen=True)
+class Ramp(Loss):
+    """Hinge at 1 minus hinge at s < 1 of gamma * z (Collobert et al.): min(1 - s, hinge).
+
+    Tends to (1 - s) times the zero-one loss, with 1 at a score of 0.
+    """
+
+    name: ClassVar[str] = "ramp"
+    gamma: float = 1.0
+    s: float = -1.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if not self.s <= 0:
+            raise ValueError(f"s, where the ramp ends, must be at most 0, got {self.s!r}.")
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and a subgradient by the raw score."""
+        z = self.gamma * margin(y, raw)
+        value = np.clip(1.0 - z, 0.0, 1.0 - self.s)
+        inside = (z < 1.0) & (z > self.s)
+        return value, np.where(inside, -self.gamma * np.asarray(y, dtype=np.float64), 0.0)
+
+    def limit(self, y: Any, raw: Any) -> Floats:
+        """Return (1 - s) times the zero-one loss, with 1 at a score of 0."""
+        z = margin(y, raw)
+        return np.where(z == 0, 1.0, (1.0 - self.s) * (z < 0))
+
+
+@dataclass(frozen=True)
+class Tanh(Loss):
+    """1 - tanh(gamma z); tends to twice the zero-one loss."""
+
+    name: ClassVar[str] = "tanh"
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivative by the raw score."""
+        z = self.gamma * margin(y, raw)
+        slope = -self.gamma * np.asarray(y, dtype=np.float64) * _sech2(z)
+        # 1 - tanh(z) = 2 sigmoid(-2z) keeps its digits where tanh rounds to 1.
+        return 2.0 * expit(-2.0 * z), slope
+
+    def limit(self, y: Any, raw: Any) -> Floats:
+        """Return twice the zero-one loss, with 1 at a score of 0."""
+        return 1.0 - np.sign(margin(y, raw))
+
+
+@dataclass(frozen=True)
+class SquaredTanh(Loss):
+    """(target - tanh(gamma z))^2 with target 0.65 (Vincent); tends to 0.1225 or 2.7225."""
+
+    name: ClassVar[str] = "squared-tanh"
+    gamma: float = 1.0
+    target: float = 0.65
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivative by the raw score."""
+        z = self.gamma * margin(y, raw)
+        gap = self.target - np.tanh(z)
+        slope = -2.0 * self.gamma * np.asarray(y, dtype=np.float64) * gap * _sech2(z)
+        return gap * gap, slope
+
+    def limit(self, y: Any, raw: Any) -> Floats:
+        """Return the squared distance of the target from the sign of z."""
+        return np.asarray((self.target - np.sign(margin(y, raw))) ** 2)

@@ -1,0 +1,149 @@
+"""The objective joins the rooms: sum of weighted losses plus the prior, over one design."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from bblr._numeric.fused import fisher_weights
+from bblr.designs.base import Floats
+from bblr.designs.scaled import ScaledDesign
+from bblr.losses.base import Loss
+from bblr.priors import Gaussian
+
+# Up to this many parameters a dense matrix of second derivatives is cheap beside a pass.
+_MAX_DENSE = 1500
+# Rows of the sample from which that matrix is made, as a multiple of the parameters.
+_ROWS_PER_PARAMETER = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """sum_i weight_i * loss(y_i, raw_i(theta)) + prior(theta), as a pure function of theta.
+
+    No score is kept between calls; a caller that holds the scores of theta may hand them in.
+
+    Parameters
+    ----------
+    loss : Loss
+        Elementwise loss.
+    prior : Gaussian
+        Prior on the weights; it never sees the intercept.
+    design : ScaledDesign
+        The data in unit-free coordinates.
+    y : ndarray of shape (n_rows,)
+        Labels, -1 or +1.
+    weight : ndarray of shape (n_rows,)
+        Weight of each row.
+    """
+
+    loss: Loss
+    prior: Gaussian
+    design: ScaledDesign
+    y: Floats
+    weight: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return self.design.size
+
+    def _weights(self, theta: Floats) -> Floats:
+        return theta[: self.design.n_features]
+
+    def scores(self, theta: Floats) -> Floats:
+        """Return the raw score of every row."""
+        return self.design.scores(theta)
+
+    def value(self, theta: Floats, raw: Floats | None = None) -> float:
+        """Return the objective."""
+        raw = self.scores(theta) if raw is None else raw
+        cost = float(self.loss.value(self.y, raw) @ self.weight)
+        return cost + self.prior.value(self._weights(theta))
+
+    def value_gradient(self, theta: Floats) -> tuple[float, Floats, Floats]:
+        """Return the objective, its gradient and the raw scores, in one pass over the data."""
+        value, gradient, raw = self.design.value_gradient(theta, self.y, self.weight, self.loss)
+        weights = self._weights(theta)
+        gradient[: len(weights)] += self.prior.gradient(weights)
+        return value + self.prior.value(weights), gradient, raw
+
+    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Floats:
+        """Return the objective with each of the steps added to parameter j."""
+        raw = self.scores(theta) if raw is None else raw
+        cost = self.design.probe(raw, j, steps, self.y, self.weight, self.loss)
+        weights = self._weights(theta)
+        if j == len(weights):
+            return cost + self.prior.value(weights)
+        return cost + self.prior.along(weights, j, steps)
+
+    def errors(self, theta: Floats, raw: Floats | None = None) -> float:
+        """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
+        raw = self.scores(theta) if raw is None else raw
+        wrong = self.y * (raw - self.loss.threshold) <= 0
+        return float(self.weight @ wrong)
+
+    def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
+        """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
+        return self.design.direction(j)
+
+    def shifted(self, raw: Floats, j: int, step: float) -> Floats:
+        """Return the raw scores after a step along parameter j."""
+        rows, values = self.direction(j)
+        if rows is None:
+            return raw + step * values
+        raw = raw.copy()
+        raw[rows] += step * values
+        return raw
+
+    def with_gamma(self, gamma: float) -> Self:
+        """Return the same objective with the loss sharpened."""
+        return replace(self, loss=self.loss.sharpened(gamma))
+
+    def with_loss(self, loss: Loss) -> Self:
+        """Return the same objective under another loss."""
+        return replace(self, loss=loss)
+
+    def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Preconditioner:
+        """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
+        raw = self.scores(theta) if raw is None else raw
+        weight = self._fisher(raw)
+        floor = np.zeros(self.size)
+        weights = self._weights(theta)
+        floor[: len(weights)] = self.prior.curvature(weights)
+        # Where every example has left the slope of the loss nothing is known of the curvature; a
+        # thousandth of its mean keeps the step finite.
+        floor += 1e-3 * max(float(weight.sum()), 1e-3 * float(self.weight.sum())) / self.size
+        if self.size > _MAX_DENSE:
+            return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
+        matrix = self.design.curvature(weight, max_rows=_ROWS_PER_PARAMETER * self.size)
+        matrix[np.diag_indices_from(matrix)] += floor
+        try:
+            return Preconditioner(factor=cho_factor(matrix, check_finite=False))
+        except LinAlgError:
+            return Preconditioner(diagonal=matrix.diagonal().copy())
+
+    def _fisher(self, raw: Floats) -> Floats:
+        if self.loss.fused is None:
+            return self.weight * self.loss.curvature(raw)
+        out = np.empty_like(raw)
+        fisher_weights(self.loss.fused, raw, self.weight, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Preconditioner:
+    """An approximate inverse Hessian: a Cholesky factor, or a diagonal where d is large."""
+
+    factor: tuple[Floats, bool] | None = None
+    diagonal: Floats | None = None
+
+    def __call__(self, vector: Floats) -> Floats:
+        """Return the product with a vector."""
+        if self.factor is not None:
+            return np.asarray(cho_solve(self.factor, vector, check_finite=False))
+        return vector / self.diagonal

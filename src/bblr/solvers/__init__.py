@@ -1,0 +1,23 @@
+"""Solvers: how we move on an objective."""
+
+from bblr.solvers.annealing import Annealing, geometric
+from bblr.solvers.fisher import FisherScoring
+from bblr.solvers.gradient_descent import GradientDescent
+from bblr.solvers.lbfgs import LBFGS
+from bblr.solvers.range_search import RangeSearch
+from bblr.solvers.solution import Solution, Stage
+from bblr.solvers.zero_one_line import ZeroOneCoordinates, ZeroOneSearch, zero_one_line
+
+__all__ = [
+    "LBFGS",
+    "Annealing",
+    "FisherScoring",
+    "GradientDescent",
+    "RangeSearch",
+    "Solution",
+    "Stage",
+    "ZeroOneCoordinates",
+    "ZeroOneSearch",
+    "geometric",
+    "zero_one_line",
+]

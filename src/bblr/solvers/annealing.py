@@ -1,0 +1,121 @@
+"""Annealing over gamma (Algorithm 1): descend, search, sharpen, and keep the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from bblr.solvers.fisher import FisherScoring
+from bblr.solvers.lbfgs import LBFGS
+from bblr.solvers.range_search import RangeSearch
+from bblr.solvers.solution import Callback, Floats, Solution, Stage, require
+
+
+class Descent(Protocol):
+    """Anything that walks from theta0 to a lower point."""
+
+    def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
+        """Return the lower point."""
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """A gamma schedule x a descent x a range search x best so far.
+
+    Parameters
+    ----------
+    gammas : tuple of float
+        Sharpness of each stage.
+    descent : Descent
+        Finds a local minimum of a stage.
+    search : RangeSearch or None
+        Tries to leave it; after a step the descent starts again.
+    radius_decay, spacing_decay : float, default=0.5
+        Factors on the radius and the grid of the search from stage to stage (r_R, r_epsilon).
+    keep : {"last", "best"}, default="best"
+        Return the parameters of the last stage, or those with the fewest training errors, the
+        sharper ones among equals.
+    loose : float, default=1
+        Factor on the descent's tolerance in all stages but the last.
+    max_rounds : int, default=50
+        Most alternations of descent and search in a stage.
+    """
+
+    gammas: tuple[float, ...]
+    descent: Descent = field(default_factory=FisherScoring)
+    search: RangeSearch | None = None
+    radius_decay: float = 0.5
+    spacing_decay: float = 0.5
+    keep: str = "best"
+    loose: float = 1.0
+    max_rounds: int = 50
+
+    def minimise(
+        self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
+    ) -> Solution:
+        """Walk through the stages from theta0."""
+        require(objective, "annealing", "with_gamma", "scores", "errors")
+        theta = np.array(theta0, dtype=np.float64)
+        best: Solution | None = None
+        trace: list[Stage] = []
+        search = self.search
+        for k, gamma in enumerate(self.gammas):
+            stage = objective.with_gamma(gamma)
+            last = k == len(self.gammas) - 1
+            found = self._stage(stage, theta, search, last)
+            theta = found.theta
+            errors = stage.errors(theta)
+            trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
+            if callback is not None:
+                callback(trace[-1])
+            if best is None or self.keep == "last" or errors <= best.errors:
+                best = replace(found, errors=errors, gamma=gamma)
+            if search is not None:
+                search = replace(
+                    search,
+                    radius=search.radius * self.radius_decay,
+                    spacing=search.spacing * self.spacing_decay,
+                )
+        if best is None:
+            raise ValueError("gammas must name at least one stage, got none.")
+        n_iter = sum(stage.n_iter for stage in trace)
+        return replace(best, n_iter=n_iter, trace=trace)
+
+    def _stage(
+        self, objective: Any, theta: Floats, search: RangeSearch | None, last: bool
+    ) -> Solution:
+        descent = self.descent
+        if not last and self.loose != 1.0 and isinstance(descent, LBFGS | FisherScoring):
+            descent = replace(descent, tol=descent.tol * self.loose)
+        n_iter = 0
+        for _ in range(self.max_rounds):
+            found = descent.minimise(objective, theta)
+            n_iter += found.n_iter
+            if search is None:
+                break
+            moved = search.minimise(objective, found.theta)
+            if moved.n_iter == 0:
+                break
+            theta = moved.theta
+        else:
+            return replace(found, n_iter=n_iter, reason="round limit")
+        return replace(found, n_iter=n_iter)
+
+
+def geometric(gamma_min: float, gamma_max: float, growth: float) -> tuple[float, ...]:
+    """Return gamma_min, growth * gamma_min, ... up to gamma_max, which always ends the schedule.
+
+    Examples
+    --------
+    >>> from bblr.solvers import geometric
+    >>> geometric(1, 10, 2)
+    (1.0, 2.0, 4.0, 8.0, 10.0)
+    """
+    gammas = [float(gamma_min)]
+    while gammas[-1] * growth <= gamma_max * (1 + 1e-9):
+        gammas.append(gammas[-1] * growth)
+    if gammas[-1] < gamma_max * (1 - 1e-9):
+        gammas.append(float(gamma_max))
+    return tuple(gammas)

@@ -1,0 +1,79 @@
+"""Limited-memory BFGS, preconditioned by the Fisher information."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bblr.solvers.line_search import evaluate, wolfe_step
+from bblr.solvers.solution import Floats, Solution, require
+
+Pair = tuple[Floats, Floats, float]
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Quasi-Newton descent whose first guess of the inverse Hessian is the Fisher information.
+
+    With that guess neither the iteration nor the test for convergence depends on the units of the
+    features: the test is half the squared Newton step, the decrease a quadratic model promises.
+
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        Stop when the promised decrease falls below ``tol * (1 + |value|)``.
+    max_iter : int, default=500
+        Most iterations.
+    memory : int, default=10
+        Pairs of steps and gradient changes to remember.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 500
+    memory: int = 10
+
+    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+        """Descend from theta0 to a local minimum."""
+        require(objective, "L-BFGS", "value_gradient", "preconditioner")
+        here = evaluate(objective, np.array(theta0, dtype=np.float64))
+        precondition = objective.preconditioner(here.theta, here.raw)
+        pairs: deque[Pair] = deque(maxlen=self.memory)
+        reason, n_iter = "iteration limit", 0
+        while n_iter < self.max_iter:
+            direction = -_two_loop(here.gradient, pairs, precondition)
+            if -0.5 * float(direction @ here.gradient) <= self.tol * (1.0 + abs(here.value)):
+                reason = "converged"
+                break
+            there = wolfe_step(objective, here, direction)
+            n_iter += 1
+            if there is None:
+                if not pairs:
+                    reason = "no descent within rounding"
+                    break
+                pairs.clear()
+                continue
+            step, change = there.theta - here.theta, there.gradient - here.gradient
+            product = float(step @ change)
+            if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+                pairs.append((step, change, 1.0 / product))
+            here = there
+        return Solution(here.theta, here.value, float("nan"), reason, n_iter)
+
+
+def _two_loop(
+    gradient: Floats, pairs: deque[Pair], precondition: Callable[[Floats], Floats]
+) -> Floats:
+    q = gradient.copy()
+    coefficients = []
+    for step, change, rho in reversed(pairs):
+        a = rho * float(step @ q)
+        coefficients.append(a)
+        q -= a * change
+    r = precondition(q)
+    for (step, change, rho), a in zip(pairs, reversed(coefficients), strict=True):
+        r += (a - rho * float(change @ r)) * step
+    return r

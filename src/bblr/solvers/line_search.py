@@ -1,0 +1,58 @@
+"""A step length that satisfies the weak Wolfe conditions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bblr.solvers.solution import Floats
+
+_ARMIJO = 1e-4
+_WOLFE = 0.9
+
+
+class Point(NamedTuple):
+    """Parameters with the value, the gradient and the raw scores there."""
+
+    theta: Floats
+    value: float
+    gradient: Floats
+    raw: Floats
+
+
+def evaluate(objective: Any, theta: Floats) -> Point:
+    """Return the point at theta, by one pass over the data."""
+    return Point(theta, *objective.value_gradient(theta))
+
+
+def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25) -> Point | None:
+    """Return a point along the direction that is low and flat enough.
+
+    Where the tries run out it is the lowest point seen that decreases enough; None if there is no
+    such point, which happens only where rounding hides the descent.
+    """
+    slope = float(start.gradient @ direction)
+    low, high, t = 0.0, np.inf, 1.0
+    best: Point | None = None
+    for _ in range(tries):
+        point = evaluate(objective, start.theta + t * direction)
+        if not point.value <= start.value + _ARMIJO * t * slope:
+            high = t
+            t = _interpolate(low, t, start.value, slope, point.value)
+        else:
+            best = point
+            if float(point.gradient @ direction) >= _WOLFE * slope or t > 1e6:
+                break
+            low = t
+            t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+        if high - low < 1e-12 * max(1.0, low):
+            break
+    return best
+
+
+def _interpolate(low: float, t: float, value: float, slope: float, new_value: float) -> float:
+    # Minimum of the parabola through both values and the first slope, kept inside the bracket.
+    curve = 2.0 * (new_value - value - t * slope)
+    guess = -slope * t * t / curve if np.isfinite(curve) and curve > 0 else 0.0
+    return min(max(guess, low + 0.1 * (t - low)), low + 0.5 * (t - low))

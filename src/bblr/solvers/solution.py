@@ -1,0 +1,66 @@
+"""What a solver returns, and what it asks of an objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Stage(NamedTuple):
+    """One gamma of an annealed fit: a row of ``path_``."""
+
+    gamma: float
+    value: float
+    errors: float
+    n_iter: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best parameters a solver found, and why it stopped.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Parameters.
+    value : float
+        Objective at `theta`.
+    errors : float
+        Weighted zero-one loss at `theta`, NaN where the solver does not count it.
+    reason : str
+        Why the solver stopped, in words.
+    n_iter : int
+        Iterations.
+    gamma : float
+        Sharpness at which `theta` was found, NaN for a solver that does not sharpen.
+    trace : list of Stage
+        Per-gamma record of an annealed fit.
+    """
+
+    theta: Floats
+    value: float
+    errors: float
+    reason: str
+    n_iter: int
+    gamma: float = float("nan")
+    trace: list[Stage] = field(default_factory=list)
+
+
+Callback = Callable[[Stage], Any]
+
+
+def require(objective: Any, solver: str, *methods: str) -> None:
+    """Raise a TypeError that names the methods a solver needs and the objective lacks."""
+    missing = [name for name in methods if not callable(getattr(objective, name, None))]
+    if missing:
+        raise TypeError(
+            f"{solver} needs an objective with {', '.join(missing)}; "
+            f"{type(objective).__name__} has none."
+        )

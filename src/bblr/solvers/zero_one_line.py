@@ -1,0 +1,129 @@
+"""Exact zero-one line searches, along coordinates and beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bblr._numeric.zero_one import exact_line
+from bblr.solvers.solution import Floats, Solution, require
+
+_NEEDS = ("scores", "value")
+
+
+def zero_one_line(
+    raw: Floats, direction: Floats, y: Floats, weight: Floats
+) -> tuple[float, float]:
+    """Return the step that minimises the strict zero-one loss of raw + step * direction.
+
+    The loss is constant between the steps at which a score changes sign. Sorting those and summing
+    up the changes finds the global minimum along the line. The step returned is the middle of the
+    best stretch, the nearest to 0 among equals, and 0 itself where no stretch is better.
+
+    Returns
+    -------
+    step : float
+        Step.
+    errors : float
+        Weighted errors at that step.
+    """
+    step, errors, _ = exact_line(raw, direction, y, weight)
+    return float(step), float(errors)
+
+
+class _Walker:
+    """Parameters, their scores about the threshold, and their errors."""
+
+    def __init__(self, objective: Any, theta: Floats) -> None:
+        self.objective = objective
+        self.move_to(theta)
+
+    def move_to(self, theta: Floats) -> None:
+        self.theta = np.array(theta, dtype=np.float64)
+        objective = self.objective
+        self.raw = objective.scores(self.theta) - objective.loss.threshold
+        self.errors = float(objective.weight @ (objective.y * self.raw <= 0))
+
+    def try_direction(self, direction: Floats) -> bool:
+        objective = self.objective
+        # Scores are linear in the parameters, so a direction has scores of its own.
+        change = objective.scores(direction)
+        step, errors = zero_one_line(self.raw, change, objective.y, objective.weight)
+        if not errors < self.errors:
+            return False
+        self.theta += step * direction
+        self.raw += step * change
+        self.errors = errors
+        return True
+
+
+@dataclass(frozen=True)
+class ZeroOneCoordinates:
+    """Exact zero-one line searches along the coordinates until none of them gains.
+
+    Parameters
+    ----------
+    max_sweeps : int, default=20
+        Most passes over the parameters.
+    """
+
+    max_sweeps: int = 20
+
+    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+        """Lower the training errors from theta0; the smooth objective is not looked at."""
+        require(objective, "zero-one line search", *_NEEDS)
+        walker = _Walker(objective, theta0)
+        axes = np.eye(len(walker.theta))
+        reason, sweeps = "sweep limit", 0
+        while sweeps < self.max_sweeps:
+            sweeps += 1
+            if not any([walker.try_direction(axis) for axis in axes]):
+                reason = "no coordinate gains"
+                break
+        value = objective.value(walker.theta)
+        return Solution(walker.theta, value, walker.errors, reason, sweeps)
+
+
+@dataclass(frozen=True)
+class ZeroOneSearch:
+    """Exact line searches along coordinates and random directions, with kicks.
+
+    When neither gains, the best parameters so far are kicked and the search goes on from there.
+
+    Parameters
+    ----------
+    max_lines : int, default=8000
+        Line searches to spend.
+    kick : float, default=0.1
+        Size of the smallest kick, as a share of the length of the parameters; it grows up to
+        fivefold while nothing is found.
+    """
+
+    max_lines: int = 8000
+    kick: float = 0.1
+
+    def minimise(
+        self, objective: Any, theta0: Floats, *, rng: np.random.Generator | None = None, **_: Any
+    ) -> Solution:
+        """Lower the training errors from theta0; the smooth objective is not looked at."""
+        require(objective, "zero-one search", *_NEEDS)
+        rng = np.random.default_rng(0) if rng is None else rng
+        walker = _Walker(objective, theta0)
+        best, best_errors = walker.theta.copy(), walker.errors
+        size = len(best)
+        axes = np.eye(size)
+        lines, failures = 0, 0
+        while lines < self.max_lines and best_errors > 0:
+            gained = [walker.try_direction(axis) for axis in axes]
+            gained += [walker.try_direction(rng.standard_normal(size)) for _ in range(2 * size)]
+            lines += len(gained)
+            if walker.errors < best_errors:
+                best, best_errors, failures = walker.theta.copy(), walker.errors, 0
+            if not any(gained):
+                length = self.kick * (1 + failures % 5) * np.linalg.norm(best) / np.sqrt(size)
+                walker.move_to(best + length * rng.standard_normal(size))
+                failures += 1
+        reason = "no errors left" if best_errors == 0 else "line searches spent"
+        return Solution(best, objective.value(best), best_errors, reason, lines)

@@ -1,0 +1,100 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import get_scorer
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+import bblr
+from bblr.experiments.methods import METHODS, Method, _most_accurate, _scores, select_methods
+
+
+def test_names_are_found_in_any_case_and_order():
+    assert [m.name for m in select_methods(["bblr4", " SVM ", "Lr"])] == ["BBLR4", "SVM", "LR"]
+    assert select_methods() == tuple(METHODS.values())
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["LR", "RF"], "unknown method 'RF'; choose from LR, SVM"),
+        (["LR", "lr"], "twice"),
+        ([], "no"),
+    ],
+)
+def test_bad_names_are_refused(names, message):
+    with pytest.raises(ValueError, match=message):
+        select_methods(names)
+
+
+def test_registry_describes_itself():
+    for name, method in METHODS.items():
+        assert isinstance(method, Method) and method.name == name
+        assert method.description.endswith(".") and len(method.description) < 99
+
+
+def scaler_of(estimator):
+    return getattr(estimator, "estimator", estimator).steps[0][1]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_build_what_scikit_learn_can_clone(name):
+    dense, sparse = (METHODS[name].build(3, sparse=flag) for flag in (False, True))
+    clone(dense)
+    assert isinstance(scaler_of(dense), StandardScaler)
+    assert isinstance(scaler_of(sparse), MaxAbsScaler)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_separate_easy_data(name):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 2)) + 4 * y[:, None]
+    estimator = METHODS[name].build(0).fit(X, y)
+    assert np.mean(estimator.predict(X) == y) >= 0.95
+
+
+@pytest.mark.parametrize("name", ["LR", "SVM"])
+def test_baselines_take_sparse_features(name):
+    y = np.arange(40) % 2
+    X = sp.csr_matrix(np.column_stack([y, np.zeros(40)]))
+    assert np.all(METHODS[name].build(0, sparse=True).fit(X, y).predict(X) == y)
+
+
+@pytest.mark.parametrize("name", ["LR", "SVM"])
+def test_tuning_scores_are_those_of_scikit_learn(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, "b", "a")
+    estimator = METHODS[name].build(0).estimator.fit(X, y)
+    scores = _scores(estimator, X, y)
+    assert scores["accuracy"] == pytest.approx(get_scorer("accuracy")(estimator, X, y))
+    if name == "LR":
+        assert scores["log_loss"] == pytest.approx(get_scorer("neg_log_loss")(estimator, X, y))
+
+
+def test_accuracy_decides_and_log_loss_breaks_ties():
+    accuracy = np.array([0.7, 0.8, 0.8, 0.8 - 1e-15])
+    log_loss = np.array([-0.1, -0.9, -0.5, -0.6])
+    results = {"mean_test_accuracy": accuracy}
+    assert _most_accurate(results) == 1
+    assert _most_accurate({**results, "mean_test_log_loss": log_loss}) == 2
+
+
+def test_importing_the_registry_is_light():
+    code = (
+        "import sys, bblr; own = set(sys.modules); import bblr.experiments.methods;"
+        "print({name.split('.')[0] for name in set(sys.modules) - own})"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(bblr.__file__).parents[1])}
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert result.returncode == 0, result.stderr
+    for heavy in ("sklearn", "matplotlib", "jinja2", "joblib", "rich"):
+        assert heavy not in result.stdout
