@@ -1,6 +1,7 @@
 """Estimators: the front doors. Validate, encode, build, solve, unpack."""
 
 from bblr.estimators.linear import BBLRClassifier
+from bblr.estimators.linear_cv import BBLRClassifierCV
 from bblr.estimators.sla import SLAClassifier
 
-__all__ = ["BBLRClassifier", "SLAClassifier"]
+__all__ = ["BBLRClassifier", "BBLRClassifierCV", "SLAClassifier"]

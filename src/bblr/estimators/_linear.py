@@ -64,7 +64,8 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        decision = self.decision_function(X)
+        return self.classes_[(decision > 0).astype(int)]
 
 
 class ProbabilisticLinearClassifier(LinearBinaryClassifier):
@@ -117,4 +118,5 @@ class ProbabilisticLinearClassifier(LinearBinaryClassifier):
         ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        probability = self.predict_proba(X)
+        return self.classes_[np.argmax(probability, axis=1)]

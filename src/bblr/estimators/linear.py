@@ -34,7 +34,7 @@ PRIORS = ("robust", "weak", "empirical", "learned")
 SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 
 # Plateaus of the default prior, chosen by the experiment in docs/defaults.md.
-ROBUST = BetaPrior(0.15, 0.7)
+ROBUST = BetaPrior(0.2, 0.6)
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
 _MAX_NEWTON = 1500
@@ -65,6 +65,13 @@ def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
     return ROBUST
 
 
+def make_descent(solver: str, size: int, tol: float, max_iter: int) -> FisherScoring | LBFGS:
+    """Return the descent of a stage: Newton steps where they are cheap beside a pass."""
+    if solver == "lbfgs" or (solver != "fisher" and size > _MAX_NEWTON):
+        return LBFGS(tol=tol, max_iter=5 * max_iter)
+    return FisherScoring(tol=tol, max_iter=max_iter)
+
+
 def make_solver(
     solver: Any, gammas: tuple[float, ...], size: int, tol: float, max_iter: int
 ) -> Annealing:
@@ -75,10 +82,7 @@ def make_solver(
         return Annealing(
             gammas, descent=GradientDescent(), search=RangeSearch(first=True), keep="best"
         )
-    if solver == "lbfgs" or (solver != "fisher" and size > _MAX_NEWTON):
-        descent: Any = LBFGS(tol=tol, max_iter=5 * max_iter)
-    else:
-        descent = FisherScoring(tol=tol, max_iter=max_iter)
+    descent = make_descent(solver, size, tol, max_iter)
     if solver == "search":
         return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
     return Annealing(gammas, descent=descent, keep="last")
@@ -96,16 +100,16 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     prior : {"robust", "weak", "empirical", "learned"} or BetaPrior, default="robust"
         Plateaus of the model.
 
-        - "robust": a = 0.15, b = 0.7, a good choice on every data set we have tried;
+        - "robust": a = 0.2, b = 0.6, a good choice on every data set we have tried;
         - "weak": alpha = beta = 1, n = 100, close to logistic regression (the paper's BBLR1);
         - "empirical": the counts of positives, negatives and examples (BBLR2), so b = 1/2 and a is
           half the share of positives;
         - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
           gradients, started from the error rates of a first fit (as in BBLR4).
-    l2 : float, default=3
+    l2 : float, default=1
         Strength of the Gaussian prior on the weights of the standardised features. The intercept
         is not penalised.
-    gamma_min, gamma_max, gamma_growth : float, default=1, 8, 2
+    gamma_min, gamma_max, gamma_growth : float, default=1, 4, 2
         Sharpness of the first and last stage of training, and the factor between stages.
     solver : {"auto", "fisher", "lbfgs", "sla", "search"} or object, default="auto"
         How each stage is solved.
@@ -181,9 +185,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self,
         prior: Any = "robust",
         *,
-        l2: float = 3.0,
+        l2: float = 1.0,
         gamma_min: float = 1.0,
-        gamma_max: float = 8.0,
+        gamma_max: float = 4.0,
         gamma_growth: float = 2.0,
         solver: Any = "auto",
         tol: float = 1e-3,

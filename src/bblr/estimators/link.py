@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from bblr.losses import BetaBernoulli, BetaPrior
 
 Floats = NDArray[np.float64]
+
+# Width of a vague prior on log gamma about the scale of the scores: where the classes separate
+# the likelihood alone would send gamma to infinity.
+_LOG_GAMMA_SCALE = 3.0
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,9 @@ class Link:
         wrong = y * decision <= 0
         rates = _rates(wrong, y, weight)
         first = np.array([*_free_from_plateaus(*rates), log(2.0)])
-        found = minimize(
-            _link_value_gradient,
-            first,
-            args=(decision / scale, y, weight),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-12.0, 12.0), (-12.0, 12.0), (-5.0, 8.0)],
-        )
-        low, high = _plateaus(found.x)
-        return cls(BetaPrior(low, high - low), exp(found.x[2]) / scale)
+        free = _newton(lambda x: _value_gradient(x, decision / scale, y, weight), first)
+        low, high = _plateaus(free)
+        return cls(BetaPrior(low, high - low), exp(free[2]) / scale)
 
 
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
@@ -96,7 +93,35 @@ def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
     return logit(2.0 * low), logit(2.0 * (1.0 - high))
 
 
-def _link_value_gradient(
+def _newton(function: Callable[[Floats], tuple[float, Floats]], x: Floats) -> Floats:
+    """Return the minimum of a function of three variables, to the last digits.
+
+    The likelihood is flat in places, and only a second-order method ends at the same point for
+    the same data presented in another way. Negative curvature is turned over.
+    """
+    value, gradient = function(x)
+    for _ in range(100):
+        h = 1e-5
+        rows = [(function(x + h * e)[1] - function(x - h * e)[1]) / (2 * h) for e in np.eye(3)]
+        eigenvalues, vectors = np.linalg.eigh(0.5 * (np.array(rows) + np.array(rows).T))
+        curvature = np.maximum(np.abs(eigenvalues), 1e-8 * np.abs(eigenvalues).max() + 1e-12)
+        step = -vectors @ ((vectors.T @ gradient) / curvature)
+        step *= min(1.0, 2.0 / float(np.abs(step).max()))
+        t = 1.0
+        for _ in range(40):
+            new_value, new_gradient = function(x + t * step)
+            if new_value <= value + 1e-4 * t * float(step @ gradient):
+                break
+            t *= 0.5
+        else:
+            break
+        x, value, gradient = x + t * step, new_value, new_gradient
+        if float(np.abs(t * step).max()) < 1e-10:
+            break
+    return x
+
+
+def _value_gradient(
     free: Floats, decision: Floats, y: Floats, weight: Floats
 ) -> tuple[float, Floats]:
     low, high = _plateaus(free)
@@ -108,12 +133,13 @@ def _link_value_gradient(
     mu = low + span * s
     own = np.where(y > 0, mu, 1.0 - mu)
     value = -float(weight @ np.log(own)) - log(low) - log(1.0 - high)
+    value += 0.5 * (free[2] / _LOG_GAMMA_SCALE) ** 2
     pull = -weight * np.where(y > 0, 1.0, -1.0) / own
     bend = span * s * (1.0 - s)
     # The offset moves with the plateaus: d offset = -d low / up - d high / down.
     by_low = float(pull @ (1.0 - s - bend / up)) - 1.0 / low
     by_high = float(pull @ (s - bend / down)) + 1.0 / (1.0 - high)
-    by_gamma = float(pull @ (bend * gamma * decision))
+    by_gamma = float(pull @ (bend * gamma * decision)) + free[2] / _LOG_GAMMA_SCALE**2
     slope_low = low * (1.0 - 2.0 * low)
     slope_high = -(1.0 - high) * (1.0 - 2.0 * (1.0 - high))
     return value, np.array([by_low * slope_low, by_high * slope_high, by_gamma])

@@ -18,6 +18,9 @@ __all__ = ["BASELINES", "METHODS", "Factory", "Method", "select_methods"]
 INNER_FOLDS = 5
 # 2^-10 ... 2^10 in steps of four: the range of Nguyen & Sanner's logistic fits.
 STRENGTHS = tuple(4.0**power for power in range(-5, 6))
+# Strongest first: a tie goes to the simpler model, as with C above. It ends above 0.01, where the
+# classifier would turn to its slow search for the least training loss.
+PENALTIES = tuple(4.0**power for power in range(5, -4, -1))
 BASELINES = ("LR", "SVM")
 
 
@@ -143,7 +146,7 @@ def _svm(random_state: int, *, sparse: bool = False) -> Any:
 def _sla(random_state: int, *, sparse: bool = False) -> Any:
     from bblr import SLAClassifier
 
-    return _scaled(SLAClassifier(random_state=random_state), sparse)
+    return _scaled(SLAClassifier(), sparse)  # nothing in it is random
 
 
 def _untuned(random_state: int, *, sparse: bool = False) -> Any:
@@ -157,8 +160,7 @@ def _fixed_prior(prior: str) -> Factory:
         from bblr import BBLRClassifier
 
         classifier = BBLRClassifier(prior=prior, random_state=random_state)
-        # Strongest penalty first: a tie goes to the simpler model, as with C above.
-        return _tuned(classifier, {"l2": STRENGTHS[::-1]}, random_state, sparse)
+        return _tuned(classifier, {"l2": PENALTIES}, random_state, sparse)
 
     return build
 

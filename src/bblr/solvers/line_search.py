@@ -38,8 +38,10 @@ def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25)
     for _ in range(tries):
         point = evaluate(objective, start.theta + t * direction)
         if not point.value <= start.value + _ARMIJO * t * slope:
+            # Halving, not interpolation: a fitted parabola would turn rounding errors into
+            # different steps, and equivalent inputs into different fits.
             high = t
-            t = _interpolate(low, t, start.value, slope, point.value)
+            t = 0.5 * (low + high)
         else:
             best = point
             if float(point.gradient @ direction) >= _WOLFE * slope or t > 1e6:
@@ -49,10 +51,3 @@ def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25)
         if high - low < 1e-12 * max(1.0, low):
             break
     return best
-
-
-def _interpolate(low: float, t: float, value: float, slope: float, new_value: float) -> float:
-    # Minimum of the parabola through both values and the first slope, kept inside the bracket.
-    curve = 2.0 * (new_value - value - t * slope)
-    guess = -slope * t * t / curve if np.isfinite(curve) and curve > 0 else 0.0
-    return min(max(guess, low + 0.1 * (t - low)), low + 0.5 * (t - low))

@@ -1,0 +1,276 @@
+"""The linear Beta-Bernoulli classifier with SLAM: it chooses its own meta-parameters."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from bblr.designs import ScaledDesign
+from bblr.estimators._front import Training, check_number, validate_training
+from bblr.estimators._linear import ProbabilisticLinearClassifier
+from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
+from bblr.estimators.linear import PRIORS, make_descent, resolve_prior
+from bblr.estimators.link import Link
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.objective import Objective
+from bblr.priors import Gaussian
+from bblr.solvers import Annealing, Solution
+
+Floats = NDArray[np.float64]
+
+# Where examples are few one division into folds says little; a few more cost nothing.
+_FEW = 2000
+_REPEATS = 3
+_DEFAULT_GAMMAS = (1.0, 2.0, 4.0)
+
+
+class BBLRClassifierCV(ProbabilisticLinearClassifier):
+    """Beta-Bernoulli logistic regression that tunes itself by cross-validation (SLAM).
+
+    Plateaus, penalty and the schedule of gamma are chosen for accuracy on held-out parts of the
+    training data; then the link from scores to probabilities is fitted to held-out scores. So the
+    decisions come from the plateaus that decide best, and the probabilities from the ones that
+    predict best.
+
+    Parameters
+    ----------
+    prior : {"tuned", "robust", "weak", "empirical", "learned"} or BetaPrior, default="tuned"
+        Plateaus in training.
+
+        - "tuned": chosen by cross-validation;
+        - "empirical": the counts of the classes (the paper's BBLR3);
+        - "learned": the plateaus of greatest likelihood on held-out scores, by their gradients,
+          started from the held-out error rates; penalty and schedule are then chosen anew (BBLR4);
+        - the others as in :class:`BBLRClassifier`.
+    l2s : tuple of float, default=(0.1, 0.3, 1, 3, 10, 30)
+        Penalties to choose among.
+    gamma_limit : float, default=16
+        Largest gamma to try.
+    cv : int, splitter or iterable, default=5
+        Folds. An integer means stratified folds in random order, fewer where a class has not as
+        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+    n_jobs : int or None, default=None
+        Folds to work on at the same time, by joblib.
+    solver : {"auto", "fisher", "lbfgs"}, default="auto"
+        Descent at each gamma.
+    tol, max_iter, fit_intercept, class_weight
+        As in :class:`BBLRClassifier`.
+    random_state : int, RandomState or None, default=None
+        Seed of the division into folds.
+    verbose : int, default=0
+        Print a line a step of the search.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights, in the units of X.
+    intercept_ : ndarray of shape (1,)
+        Intercept; the decision changes at a score of 0.
+    classes_ : ndarray of shape (2,)
+        Classes, the positive one last.
+    gamma_ : float
+        Chosen last gamma.
+    l2_ : float
+        Chosen penalty.
+    prior_ : BetaPrior
+        Plateaus in training.
+    link_ : Link
+        The map from scores to probabilities, fitted to held-out scores.
+    trials_ : list of Trial
+        Every path tried, with its cross-validated error.
+    path_ : list of Stage
+        The final fit, a row a gamma.
+    n_iter_ : int
+        Iterations of the final fit.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    BBLRClassifier : The same model with meta-parameters given.
+
+    Notes
+    -----
+    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 1, gamma = 1, 2, 4) stands unless the
+    best trial beats it by two standard errors on held-out examples.
+
+    Examples
+    --------
+    >>> from bblr import BBLRClassifierCV
+    >>> from bblr.datasets import load_uci
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> model = BBLRClassifierCV(cv=3, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        prior: Any = "tuned",
+        *,
+        l2s: Any = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
+        gamma_limit: float = 16.0,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prior = prior
+        self.l2s = l2s
+        self.gamma_limit = gamma_limit
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the meta-parameters and fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        l2s = self._check_parameters()
+        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
+        descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter))
+        validation = Validation(
+            design, training.y, training.weight, self._folds(X, training), descent, self.n_jobs
+        )
+        path, trials = self._choose(validation, l2s)
+        objective = Objective(
+            BetaBernoulli.from_prior(path.prior, path.gammas[0]),
+            Gaussian(path.l2), design, training.y, training.weight,
+        )  # fmt: skip
+        solution = Annealing(path.gammas, descent=descent, keep="last").minimise(
+            objective, np.zeros(design.size)
+        )
+        held_out, rows = validation.decisions(path)
+        link = Link.fit(held_out, training.y[rows], _shared(training.weight, rows))
+        self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
+        self.trials_ = trials
+        return self
+
+    def _check_parameters(self) -> tuple[float, ...]:
+        if isinstance(self.prior, str) and self.prior not in ("tuned", *PRIORS):
+            choices = ", ".join(map(repr, ("tuned", *PRIORS)))
+            raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {self.prior!r}.")
+        try:
+            l2s = tuple(sorted((float(l2) for l2 in self.l2s), reverse=True))
+        except (TypeError, ValueError):
+            raise ValueError(f"l2s must be a sequence of numbers, got {self.l2s!r}.") from None
+        if not l2s:
+            raise ValueError("l2s must name at least one penalty, got none.")
+        for l2 in l2s:
+            check_number("l2s", l2, low=0)
+        check_number("gamma_limit", self.gamma_limit, low=1)
+        check_number("tol", self.tol, low=0, strict=True)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        if self.solver not in ("auto", "fisher", "lbfgs"):
+            raise ValueError(
+                f"solver must be one of 'auto', 'fisher', 'lbfgs'; got {self.solver!r}."
+            )
+        return l2s
+
+    def _folds(self, X: Any, training: Training) -> list[Fold]:
+        """Return the folds; examples of zero weight take no part."""
+        rows = np.flatnonzero(training.weight > 0)
+        y = training.y[rows]
+        if not isinstance(self.cv, int | np.integer) or isinstance(self.cv, bool):
+            splitter = check_cv(self.cv, training.y, classifier=True)
+            splits = splitter.split(np.zeros((len(training.y), 1)), training.y)
+            return [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        if self.cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, got {self.cv}.")
+        smallest = int(min((y > 0).sum(), (y < 0).sum()))
+        if smallest < 2:
+            raise ValueError(
+                "cv needs at least 2 examples of each class to hold some out; the smaller class "
+                f"has {smallest}. Add examples, or use BBLRClassifier."
+            )
+        rng = check_random_state(self.random_state)
+        folds = []
+        for _ in range(_REPEATS if len(rows) < _FEW else 1):
+            seed = rng.randint(2**31 - 1)
+            splitter = StratifiedKFold(min(self.cv, smallest), shuffle=True, random_state=seed)
+            folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, y)]
+        return folds
+
+    def _choose(self, validation: Validation, l2s: tuple[float, ...]) -> tuple[Path, list[Trial]]:
+        given = "robust" if self.prior in ("tuned", "learned") else self.prior
+        prior = resolve_prior(given, validation.y, validation.weight)
+        gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= self.gamma_limit)
+        path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
+        if self.prior == "learned":
+            held_out, rows = validation.decisions(path)
+            link = Link.fit(
+                held_out, validation.y[rows], _shared(validation.weight, rows)
+            )
+            self._say(f"learned plateaus a={link.prior.a:.3g}, b={link.prior.b:.3g}")
+            path, more = self._slam(validation, link.prior, gammas, l2s).choose(False)
+            trials += more
+        return path, trials
+
+    def _slam(
+        self,
+        validation: Validation,
+        prior: BetaPrior,
+        gammas: tuple[float, ...],
+        l2s: tuple[float, ...],
+    ) -> Slam:
+        default = Path(prior, min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12)))), gammas)
+        return Slam(validation, default, l2s, float(self.gamma_limit), self._say)
+
+    def _say(self, sentence: str) -> None:
+        if self.verbose:
+            print(f"[bblr] {sentence}", flush=True)
+
+    def _unpack(
+        self,
+        objective: Objective,
+        solution: Solution,
+        path: Path,
+        link: Link,
+        training: Training,
+    ) -> None:
+        coef, intercept = objective.design.unpack(solution.theta)
+        self.classes_ = training.classes
+        self.coef_ = coef[None, :]
+        self.intercept_ = np.array([intercept - objective.loss.threshold])
+        self.gamma_ = path.gammas[-1]
+        self.l2_ = path.l2
+        self.prior_ = path.prior
+        self.link_ = link
+        self.path_ = solution.trace
+        self.n_iter_ = max(1, solution.n_iter)
+
+
+def _shared(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]

@@ -1,0 +1,19 @@
+"""scikit-learn's own checks, with no expected failure."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier
+
+
+@parametrize_with_checks(
+    [
+        BBLRClassifier(),
+        BBLRClassifier(solver="lbfgs", prior="weak"),
+        BBLRClassifier(prior="learned"),
+        BBLRClassifier(prior="empirical", class_weight="balanced"),
+        BBLRClassifierCV(cv=3),
+        SLAClassifier(),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,97 @@
+"""The fused losses say what the loss objects say, to rounding, everywhere."""
+
+import numpy as np
+import pytest
+
+from bblr._numeric.elementary import BLOCK
+from bblr._numeric.fused import block_value_residual, fisher_weights, value_residual
+from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
+
+FUSED = [loss.sharpened(g) for loss in LOSSES.values() if loss.fused for g in (0.3, 1.0, 20.0)]
+FUSED += [
+    BetaBernoulli(a, b, gamma)
+    for a, b in [(0.0, 1.0), (0.0, 0.7), (0.25, 0.75), (0.05, 0.6), (1e-9, 0.5), (0.1, 0.9)]
+    for gamma in (1.0, 64.0)
+]
+EXTREMES = np.array([0.0, -0.0, 1e-300, -1e-300, 30.0, -30.0, 36.9, -745.0, 745.0, 1e9, -1e9])
+
+
+def by_name(loss):
+    return repr(loss)
+
+
+def scores(rng, n=200):
+    return np.concatenate([rng.normal(size=n), 40 * rng.normal(size=n), EXTREMES])
+
+
+@pytest.fixture
+def rows(rng):
+    raw = scores(rng)
+    return raw, rng.choice([-1.0, 1.0], len(raw)), rng.uniform(0.1, 3.0, len(raw))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_each_row_equals_the_loss(loss, rows):
+    for raw, y, weight in zip(*rows, strict=True):
+        for label in (y, -y):
+            out = np.empty(1)
+            value = value_residual(
+                loss.fused, np.array([raw]), np.array([label]), np.array([weight]), 0, 1, out
+            )
+            expected, slope = loss.value_gradient(label, raw)
+            assert value == pytest.approx(weight * expected, rel=1e-13, abs=1e-15)
+            assert out[0] == pytest.approx(weight * slope, rel=1e-12, abs=1e-290)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_sum_over_many_blocks_equals_the_loss(loss, rows):
+    raw, y, weight = rows
+    start, stop = 5, len(raw)
+    assert (stop - start) % BLOCK != 0
+    out = np.full(len(raw), np.nan)
+    value = value_residual(loss.fused, raw, y, weight, start, stop, out)
+    expected, slope = loss.value_gradient(y, raw)
+    assert value == pytest.approx(float(expected[start:] @ weight[start:]), rel=1e-13)
+    assert np.all(np.isnan(out[:start]))
+    np.testing.assert_allclose(out[start:], (weight * slope)[start:], rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.parametrize("loss", [BetaBernoulli(0.05, 0.6, 3.0), Sigmoid(3.0)], ids=by_name)
+@pytest.mark.parametrize("n", [1, 7, BLOCK])
+def test_a_short_block_stops_at_its_end(loss, n, rng):
+    raw = rng.normal(size=BLOCK)
+    residual = np.full(BLOCK, 9.0)
+    work, bits = np.empty((3, BLOCK)), np.empty(BLOCK, np.int64)
+    one = np.ones(BLOCK)
+    value = block_value_residual(loss.fused, raw, one, one, n, work, bits, residual)
+    assert value == pytest.approx(float(loss.value(one[:n], raw[:n]).sum()), rel=1e-13)
+    assert np.all(residual[n:] == 9.0)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_zero_weight_is_exactly_nothing(loss, rows):
+    raw, y, _ = rows
+    out = np.empty(len(raw))
+    assert value_residual(loss.fused, raw, y, np.zeros(len(raw)), 0, len(raw), out) == 0.0
+    assert np.all(out == 0.0)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_fisher_weights_equal_the_curvature(loss, rows):
+    raw, _, weight = rows
+    out = np.empty(len(raw))
+    fisher_weights(loss.fused, raw, weight, out)
+    np.testing.assert_allclose(out, weight * loss.curvature(raw), rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_fused_parameters_are_floats(loss):
+    # An integer among them would compile every kernel once more.
+    whole = loss.sharpened(2) if hasattr(loss, "gamma") else loss
+    for sharper in (loss, whole):
+        assert [type(field) for field in sharper.fused[1:]] == [float] * 4

@@ -1,0 +1,135 @@
+"""Row ranges over threads: every index once, in order, from anywhere."""
+
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bblr._numeric import threads
+from bblr._numeric.threads import MIN_WORK, map_ranges, num_threads
+
+PLENTY = 10**9
+
+
+@pytest.fixture(params=[1, 2, 3, 7])
+def count(request, monkeypatch):
+    monkeypatch.setattr(threads, "num_threads", lambda: request.param)
+    monkeypatch.setattr(threads, "_pools", {})
+    yield request.param
+    for pool in threads._pools.values():
+        pool.shutdown()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 6, 7, 100, 1001])
+def test_every_index_once_and_in_order(count, n):
+    calls = map_ranges(lambda k, start, stop: (k, start, stop), n, PLENTY)
+    assert [k for k, _, _ in calls] == list(range(len(calls)))
+    assert [i for _, start, stop in calls for i in range(start, stop)] == list(range(n))
+    assert len(calls) == min(count, max(n, 1))
+
+
+def test_small_work_stays_on_the_calling_thread(count):
+    where = map_ranges(lambda *_: threading.get_ident(), 1000, MIN_WORK - 1)
+    assert where == [threading.get_ident()]
+
+
+def test_large_work_uses_other_threads(count):
+    # All ranges meet at a barrier: they could not if two of them shared a thread.
+    barrier = threading.Barrier(count, timeout=20)
+    where = map_ranges(lambda *_: (barrier.wait(), threading.get_ident())[1], 1000, PLENTY)
+    assert len(set(where)) == count
+
+
+@pytest.mark.parametrize("which", ["first", "last"])
+def test_exceptions_reach_the_caller(count, which):
+    def part(k, start, stop):
+        if k == (0 if which == "first" else count - 1):
+            raise ZeroDivisionError(f"range {k}")
+
+    with pytest.raises(ZeroDivisionError, match="range"):
+        map_ranges(part, 1000, PLENTY)
+    assert len(map_ranges(lambda *_: 1, 1000, PLENTY)) == count
+
+
+def test_several_threads_at_once(count):
+    def caller(seed):
+        for n in range(seed, seed + 20):
+            parts = map_ranges(lambda _, start, stop: sum(range(start, stop)), n, PLENTY)
+            assert sum(parts) == n * (n - 1) // 2
+        return True
+
+    with ThreadPoolExecutor(6) as callers:
+        assert all(callers.map(caller, range(1, 200, 20), timeout=60))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "while-locked"])
+def test_after_a_fork(count, busy):
+    """The child inherits the pool without its threads, and perhaps a lock nobody will release."""
+    map_ranges(lambda *_: None, 1000, PLENTY)
+    if busy:
+        threads._lock.acquire()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            worker = threading.Thread(
+                target=lambda: os._exit(
+                    map_ranges(lambda _, a, b: b - a, 1000, PLENTY)
+                    != [1000 * (k + 1) // count - 1000 * k // count for k in range(count)]
+                ),
+                daemon=True,
+            )
+            worker.start()
+            worker.join(20)
+            os._exit(2)
+    finally:
+        if busy:
+            threads._lock.release()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_nested_calls_do_not_wait_for_each_other(count):
+    def outer(*_):
+        return sum(map_ranges(lambda _, a, b: b - a, 10, PLENTY))
+
+    done = []
+    caller = threading.Thread(
+        target=lambda: done.append(sum(map_ranges(outer, 100, PLENTY))), daemon=True
+    )
+    caller.start()
+    caller.join(10)
+    assert done == [10 * count]
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"NUMBA_NUM_THREADS": "3"}, 3),
+        ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "2"}, 2),
+        ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "9"}, 3),
+        ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "0"}, 3),
+        ({"NUMBA_NUM_THREADS": "3", "OMP_NUM_THREADS": "lots"}, 3),
+    ],
+)
+def test_the_count_follows_the_environment(environment, expected):
+    code = "from bblr._numeric.threads import num_threads; print(num_threads())"
+    clean = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    source = os.path.dirname(os.path.dirname(os.path.dirname(threads.__file__)))
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**clean, **environment, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(run.stdout) == expected
+
+
+def test_there_is_at_least_one_thread():
+    assert num_threads() >= 1
