@@ -11,7 +11,7 @@ except ModuleNotFoundError:
     raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
 
 from bblr._version import __version__
-from bblr.experiments.defaults import FOLDS, NOISE, OUT, PROTOCOL, REPEATS
+from bblr.experiments.defaults import CLAIM_REPEATS, FOLDS, NOISE, OUT, PROTOCOL, REPEATS
 from bblr.experiments.methods import METHODS
 
 __all__ = ["app", "main"]
@@ -111,6 +111,61 @@ def compare(
         records=records,
     )
     raise typer.Exit(run_compare(job))
+
+
+@app.command()
+def claims(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Claims to check; all when left out.", show_default=False
+        ),
+    ] = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Fits to run at a time.", show_default="all cores"),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(help="Repeats of the cross-validation.")
+    ] = CLAIM_REPEATS,
+    seed: Annotated[int, typer.Option(help="Decides folds, noise and random starts.")] = 0,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            help="Results of the cross-validation as they come; run the same command again to "
+            "resume from it.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seeds and versions here.", show_default=False),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its bar.")
+    ] = False,
+) -> None:
+    """Measure what the project claims of its classifiers, beside the bar of each figure.
+
+    The claims on web8 and TREC07p need these data in the folder named by BBLR_DATA_HOME and are
+    skipped without.
+    """
+    from bblr.experiments.claims.job import ClaimsJob, run_claims
+
+    job = ClaimsJob(
+        names=tuple(names or ()),
+        list_only=list_only,
+        jobs=jobs,
+        repeats=repeats,
+        seed=seed,
+        records=records,
+        out=out,
+        strict=strict,
+    )
+    raise typer.Exit(run_claims(job))
 
 
 def main() -> None:

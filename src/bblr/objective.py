@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bblr._numeric.fused import fisher_weights
+from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Floats
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses.base import Loss
 from bblr.priors import Gaussian
 
+LossT = TypeVar("LossT", bound=Loss)
+OtherLoss = TypeVar("OtherLoss", bound=Loss)
+
 # Up to this many parameters a dense matrix of second derivatives is cheap beside a pass.
 _MAX_DENSE = 1500
 # Rows of the sample from which that matrix is made, as a multiple of the parameters.
 _ROWS_PER_PARAMETER = 16
+_MIN_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class Objective(Generic[LossT]):
     """sum_i weight_i * loss(y_i, raw_i(theta)) + prior(theta), as a pure function of theta.
 
     No score is kept between calls; a caller that holds the scores of theta may hand them in.
@@ -41,7 +46,7 @@ class Objective:
         Weight of each row.
     """
 
-    loss: Loss
+    loss: LossT
     prior: Gaussian
     design: ScaledDesign
     y: Floats
@@ -84,7 +89,7 @@ class Objective:
     def errors(self, theta: Floats, raw: Floats | None = None) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         raw = self.scores(theta) if raw is None else raw
-        wrong = self.y * (raw - self.loss.threshold) <= 0
+        wrong = ~(self.y * (raw - self.loss.threshold) > 0)
         return float(self.weight @ wrong)
 
     def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
@@ -104,9 +109,9 @@ class Objective:
         """Return the same objective with the loss sharpened."""
         return replace(self, loss=self.loss.sharpened(gamma))
 
-    def with_loss(self, loss: Loss) -> Self:
+    def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""
-        return replace(self, loss=loss)
+        return Objective(loss, self.prior, self.design, self.y, self.weight)
 
     def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Preconditioner:
         """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
@@ -120,12 +125,14 @@ class Objective:
         floor += 1e-3 * max(float(weight.sum()), 1e-3 * float(self.weight.sum())) / self.size
         if self.size > _MAX_DENSE:
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
-        matrix = self.design.curvature(weight, max_rows=_ROWS_PER_PARAMETER * self.size)
+        rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
+        matrix = self.design.curvature(weight, max_rows=rows)
         matrix[np.diag_indices_from(matrix)] += floor
         try:
-            return Preconditioner(factor=cho_factor(matrix, check_finite=False))
+            with one_blas_thread():
+                return Preconditioner(factor=cho_factor(matrix, check_finite=False))
         except LinAlgError:
-            return Preconditioner(diagonal=matrix.diagonal().copy())
+            return Preconditioner(diagonal=np.maximum(matrix.diagonal(), floor))
 
     def _fisher(self, raw: Floats) -> Floats:
         if self.loss.fused is None:
@@ -146,4 +153,4 @@ class Preconditioner:
         """Return the product with a vector."""
         if self.factor is not None:
             return np.asarray(cho_solve(self.factor, vector, check_finite=False))
-        return vector / self.diagonal
+        return vector / np.asarray(self.diagonal)

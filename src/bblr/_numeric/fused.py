@@ -21,7 +21,7 @@ class FusedLoss(NamedTuple):
     """What a kernel must know of a loss.
 
     `low_positive` and `low_negative` are the probabilities that an example of either class keeps
-    however wrong its score is; `span` is what the sigmoid adds. The sigmoid loss uses `gamma` only.
+    however wrong its score is; `span` is what the sigmoid adds. The sigmoid loss has `gamma` only.
     """
 
     code: int

@@ -11,9 +11,11 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 
-from numba import config
+import numba
+from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
 
@@ -30,11 +32,35 @@ def num_threads() -> int:
     The count follows ``NUMBA_NUM_THREADS`` and ``OMP_NUM_THREADS``. joblib sets both in its
     process workers, so that nested parallelism does not oversubscribe the machine.
     """
-    limit = int(config.NUMBA_NUM_THREADS)
+    limit = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     openmp = os.environ.get("OMP_NUM_THREADS", "")
     if openmp.isdigit() and int(openmp) > 0:
         limit = min(limit, int(openmp))
     return max(1, limit)
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS and LAPACK run on the calling thread alone.
+
+    Matrices of a few hundred columns gain little from more threads, and lose a thousandfold when
+    those threads wait for cores that other processes hold.
+    """
+    return _blas().limit(limits=1)
+
+
+def _renew_lock() -> None:
+    # A child forked while another thread held the lock would wait for it for ever.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _pool() -> ThreadPoolExecutor:

@@ -7,6 +7,9 @@ from numba import njit
 
 from bblr._numeric.elementary import JIT
 
+# Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
+_FAR = 2.0**52
+
 
 @njit(**JIT)
 def exact_line(raw, direction, y, weight):
@@ -21,8 +24,10 @@ def exact_line(raw, direction, y, weight):
         wrong = y[i] * raw[i] <= 0.0
         if wrong:
             here += weight[i]
-        if direction[i] != 0.0 and weight[i] > 0.0:
-            at[m] = -raw[i] / direction[i]
+        point = -raw[i] / direction[i] if direction[i] != 0.0 else np.inf
+        # A row that changes sign only beyond every float, or never, stands still.
+        if weight[i] > 0.0 and abs(point) < _FAR:
+            at[m] = point
             # Far to the left exactly the rows that improve with the step are wrong.
             rising = y[i] * direction[i] > 0.0
             gain[m] = -weight[i] if rising else weight[i]
@@ -34,7 +39,7 @@ def exact_line(raw, direction, y, weight):
         return 0.0, here, here
     order = np.argsort(at[:m])
     # Sums of weights in another order differ in the last digits; that is no gain.
-    slack = 1e-9 * max(1.0, here)
+    slack = 1e-12 * weight.sum()
     best = here
     step = 0.0
     if running < best - slack:
@@ -51,4 +56,11 @@ def exact_line(raw, direction, y, weight):
         if running < best - slack or nearer:
             best = running
             step = middle
-    return step, best, here
+    # A stretch may be too narrow for any float to lie inside: believe only what is there.
+    best = 0.0
+    for i in range(n):
+        if y[i] * (raw[i] + step * direction[i]) <= 0.0:
+            best += weight[i]
+    if best < here - slack:
+        return step, best, here
+    return 0.0, here, here

@@ -44,7 +44,7 @@ class Pass(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """X'WX, X'W1 and 1'W1 of some row weights W."""
+    """Z'WZ, Z'W1 and 1'W1 of some row weights W, with Z = X - centre."""
 
     cross: Floats
     edge: Floats
@@ -81,12 +81,19 @@ class Design(ABC):
         """Return the squared length of each row, centred and scaled."""
 
     @abstractmethod
-    def curvature(self, rows: NDArray[np.intp], weight: Floats) -> Curvature:
-        """Return X'WX over the given rows; `weight` holds theirs alone."""
+    def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
+        """Return the second moments about the centre over the given rows.
+
+        `weight` holds the weights of those rows alone.
+        """
 
     @abstractmethod
-    def square_pull(self, weight: Floats) -> Floats:
-        """Return the diagonal of X'WX."""
+    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number a column."""
+
+    def narrowed(self) -> Design:
+        """Return the design at its fastest precision, where no column is far from zero."""
+        return self
 
     def value_gradient(
         self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss

@@ -7,33 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.threads import map_ranges, num_threads
+from bblr._numeric.arrays import plain_view
+from bblr._numeric.threads import map_ranges, num_threads, one_blas_thread
 from bblr.designs._kernels import dense as kernels
 from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
 
 _CHUNK = 1024
-
-
-class _Memory:
-    """The memory of an array under an interface that says it may be written.
-
-    numba compiles a second version of every kernel for read-only arrays, which is what memory
-    maps and joblib's workers hand out. The kernels never write to X, so one version serves.
-    """
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.owner = array
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (array.__array_interface__["data"][0], False),
-        }
-
-
-def plain_view(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a plain, formally writeable view of the array's own memory."""
-    if type(array) is np.ndarray and array.flags.writeable:
-        return array
-    return np.asarray(_Memory(array))
 
 
 class DenseDesign(Design):
@@ -43,15 +22,27 @@ class DenseDesign(Design):
     ----------
     X : ndarray of shape (n_rows, n_features)
         Used as it is; only an array that is contiguous in neither order is copied.
+    narrow : bool, default=False
+        Form the products of a float32 array in float32. It is then limited by memory alone, but
+        columns far from zero lose their digits.
     """
 
-    def __init__(self, X: NDArray[Any]) -> None:
+    def __init__(self, X: NDArray[Any], narrow: bool = False) -> None:
         if not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)
         self.X = plain_view(X)
         self.n_rows, self.n_features = X.shape
         # A single column or row is contiguous both ways; rows are the default.
         self._by_rows = X.flags.c_contiguous
+        self._product = X.dtype if narrow else np.dtype(np.float64)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # joblib's workers unpickle large arrays as read-only memory maps.
+        self.__dict__.update(state, X=plain_view(state["X"]))
+
+    def narrowed(self) -> DenseDesign:
+        """Return the same design with products in the precision of X."""
+        return DenseDesign(self.X, narrow=True)
 
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
         # One private accumulator a thread, added in order: same threads, same bits.
@@ -66,10 +57,11 @@ class DenseDesign(Design):
     def scores(self, coef: Floats, intercept: float) -> Floats:
         """Return X @ coef + intercept."""
         raw = np.empty(self.n_rows)
+        own = coef.astype(self._product, copy=False)
         kernel = kernels.rows_scores if self._by_rows else kernels.columns_scores
 
         def part(_: int, start: int, stop: int) -> None:
-            kernel(self.X, coef, intercept, start, stop, raw)
+            kernel(self.X, own, intercept, start, stop, raw)
 
         map_ranges(part, self.n_rows, self.X.size)
         return raw
@@ -77,7 +69,8 @@ class DenseDesign(Design):
     def pull(self, residual: Floats) -> Floats:
         """Return X.T @ residual."""
         kernel = kernels.rows_pull if self._by_rows else kernels.columns_pull
-        return self._sum_parts(kernel, (self.n_features,), residual)[0]
+        own = residual.astype(self._product, copy=False)
+        return self._sum_parts(kernel, (self.n_features,), own)[0]
 
     def value_gradient(
         self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
@@ -88,8 +81,9 @@ class DenseDesign(Design):
         by_rows = self._by_rows
         kernel = kernels.rows_value_gradient if by_rows else kernels.columns_value_gradient
         raw = np.empty(self.n_rows)
+        own = coef.astype(self._product, copy=False)
         gradient, value = self._sum_parts(
-            kernel, (self.n_features + 1,), coef, intercept, y, weight, loss.fused, raw
+            kernel, (self.n_features + 1,), own, intercept, y, weight, loss.fused, raw
         )
         return Pass(value, gradient[:-1], float(gradient[-1]), raw)
 
@@ -123,19 +117,29 @@ class DenseDesign(Design):
         for s in range(0, len(rows), _CHUNK):
             yield self.X[rows[s : s + _CHUNK]].astype(np.float64), weight[s : s + _CHUNK]
 
-    def curvature(self, rows: NDArray[np.intp], weight: Floats) -> Curvature:
-        """Return X'WX over the given rows; `weight` holds theirs alone."""
+    def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
+        """Return the second moments about the centre over the given rows."""
         d = self.n_features
-        cross, edge = np.zeros((d, d)), np.zeros(d)
-        for X, w in self._chunks(rows, weight):
-            edge += w @ X
-            X *= np.sqrt(w)[:, None]
-            cross += X.T @ X
+
+        def part(_: int, start: int, stop: int) -> tuple[Floats, Floats]:
+            cross, edge = np.zeros((d, d)), np.zeros(d)
+            for X, w in self._chunks(rows[start:stop], weight[start:stop]):
+                X -= centre
+                edge += w @ X
+                X *= np.sqrt(w)[:, None]
+                cross += X.T @ X
+            return cross, edge
+
+        with one_blas_thread():
+            parts = map_ranges(part, len(rows), len(rows) * d * d // 8)
+        cross = np.sum([cross for cross, _ in parts], axis=0)
+        edge = np.sum([edge for _, edge in parts], axis=0)
         return Curvature(cross, edge, float(weight.sum()))
 
-    def square_pull(self, weight: Floats) -> Floats:
-        """Return the diagonal of X'WX."""
+    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number a column."""
         total = np.zeros(self.n_features)
         for X, w in self._chunks(np.arange(self.n_rows), weight):
+            X -= centre
             total += w @ (X * X)
         return total

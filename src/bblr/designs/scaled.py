@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from bblr.designs.base import Design, ElementwiseLoss, Floats
 
 # A column that varies by less than this share of its size is constant up to rounding.
-_FLAT = 1e-7
+_FLAT = 1e-13
+# Columns farther from zero than this many standard deviations need all digits of a product.
+_FAR = 100.0
 
 
 class ScaledDesign:
-    """Parameters theta = (u_1 ... u_d[, intercept]) with raw = sum u_j (x_j - m_j) / s_j + intercept.
+    """Parameters theta = (u, intercept) with raw = sum_j u_j (x_j - m_j) / s_j + intercept.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ class ScaledDesign:
         self.n_features = design.n_features
         self.size = design.n_features + int(fit_intercept)
         self.centre, self.scale = _centre_scale(design, weight, fit_intercept, z_score)
+        if np.all(np.abs(self.centre) <= _FAR * self.scale):
+            self.design = design.narrowed()
 
     def unpack(self, theta: Floats) -> tuple[Floats, float]:
         """Return the weights and the intercept in the units of X."""
@@ -120,26 +124,21 @@ class ScaledDesign:
         """
         d = self.n_features
         rows, weight = _sample(weight, self._square_norm, max_rows)
-        cross, edge, total = self.design.curvature(rows, weight)
-        m, s = self.centre, self.scale
-        centred = cross - np.outer(edge, m) - np.outer(m, edge) + total * np.outer(m, m)
+        cross, edge, total = self.design.curvature(rows, weight, self.centre)
         out = np.empty((self.size, self.size))
-        out[:d, :d] = centred / np.outer(s, s)
+        out[:d, :d] = cross / self.scale / self.scale[:, None]
         if self.fit_intercept:
-            out[d, :d] = out[:d, d] = (edge - total * m) / s
+            out[d, :d] = out[:d, d] = edge / self.scale
             out[d, d] = total
         return out
 
     def square_pull(self, weight: Floats) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""
-        total = float(weight.sum())
         out = np.empty(self.size)
-        square = self.design.square_pull(weight)
-        if np.any(self.centre):
-            square = square - 2 * self.centre * self.design.pull(weight) + total * self.centre**2
-        out[: self.n_features] = np.maximum(0.0, square) / self.scale**2
+        square = self.design.square_pull(weight, self.centre)
+        out[: self.n_features] = square / self.scale**2
         if self.fit_intercept:
-            out[-1] = total
+            out[-1] = float(weight.sum())
         return out
 
 
@@ -152,7 +151,7 @@ def _centre_scale(
         scale = np.sqrt(sample)
         flat = ~(scale > _FLAT * np.sqrt(moments.mean_square))
         return moments.mean, np.where(flat, 1.0, scale)
-    rare = moments.nonzero < 0.5
+    rare = moments.nonzero < 0.5 - 1e-9
     with np.errstate(divide="ignore", invalid="ignore"):
         about_zero = np.sqrt(moments.mean_square / moments.nonzero)
     if not fit_intercept:

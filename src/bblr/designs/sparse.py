@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, num_threads
 from bblr.designs._kernels import sparse as kernels
 from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
-from bblr.designs.dense import plain_view
 
 
 def _unsigned(index: NDArray[Any]) -> NDArray[Any]:
@@ -32,9 +32,26 @@ class SparseDesign(Design):
     def __init__(self, X: Any) -> None:
         self._csc_source = X if X.format == "csc" else None
         X = X.tocsr()
+        if not X.has_canonical_format:
+            # An entry in several pieces is their sum; the caller's matrix stays as it is.
+            X = X.copy()
+            X.sum_duplicates()
+            self._csc_source = None
         self.X = X
         self.n_rows, self.n_features = X.shape
+        self._view()
+
+    def _view(self) -> None:
+        X = self.X
         self._arrays = (plain_view(X.data), _unsigned(X.indices), _unsigned(X.indptr))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Views would be pickled as copies.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_arrays", "_csc")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._view()
 
     @cached_property
     def _csc(self) -> Any:
@@ -105,13 +122,21 @@ class SparseDesign(Design):
         map_ranges(part, self.n_rows, int(self.X.nnz))
         return out
 
-    def curvature(self, rows: NDArray[np.intp], weight: Floats) -> Curvature:
-        """Return X'WX over the given rows; `weight` holds theirs alone."""
+    def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
+        """Return the second moments about the centre over the given rows."""
         X = self.X[rows].astype(np.float64)
         edge = X.T @ weight
+        total = float(weight.sum())
         X.data *= np.repeat(np.sqrt(weight), np.diff(X.indptr))
-        return Curvature((X.T @ X).toarray(), edge, float(weight.sum()))
+        cross = (X.T @ X).toarray()
+        if np.any(centre):
+            moved = np.outer(edge - 0.5 * total * centre, centre)
+            cross -= moved + moved.T
+        return Curvature(cross, edge - total * centre, total)
 
-    def square_pull(self, weight: Floats) -> Floats:
-        """Return the diagonal of X'WX."""
-        return self._sum_parts(kernels.csr_square_pull, (self.n_features,), weight)[0]
+    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number a column."""
+        square = self._sum_parts(kernels.csr_square_pull, (self.n_features,), weight)[0]
+        if np.any(centre):
+            square += centre * (float(weight.sum()) * centre - 2.0 * self.pull(weight))
+        return np.maximum(square, 0.0)

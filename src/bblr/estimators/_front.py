@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -47,16 +48,17 @@ def validate_training(
 
 
 def _row_weights(sample_weight: Any, X: Any) -> Floats:
+    # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise ValueError(
+            "sample_weight must hold a positive weight, but every weight is zero: "
+            "no example is left to learn from."
+        )
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
     if weight.min() < 0:
         raise ValueError(
             "Negative values in sample_weight: weights must be at least 0; "
             f"the smallest is {weight.min()}."
-        )
-    if not weight.max() > 0:
-        raise ValueError(
-            "sample_weight must hold a positive weight, but every weight is zero: "
-            "no example is left to learn from."
         )
     return np.asarray(weight, dtype=np.float64)
 
@@ -114,7 +116,7 @@ def check_number(
     """Raise a ValueError that names the parameter unless it is a finite number above `low`."""
     kind = "an integer" if integer else "a finite number"
     bound = f"greater than {low:g}" if strict else f"of at least {low:g}"
-    right = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    right = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
     if right and integer:
         right = float(value) == int(value)
     if not right or (value <= low if strict else value < low):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
+from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -22,6 +23,7 @@ from bblr.priors import Gaussian
 from bblr.solvers import geometric
 
 Floats = NDArray[np.float64]
+LinearObjective = Objective[BetaBernoulli]
 
 
 class Path(NamedTuple):
@@ -200,7 +202,7 @@ def _best(trials: Sequence[Trial]) -> Trial:
     return min(trials, key=lambda trial: trial.error)
 
 
-def walk(objective: Objective, path: Path, descent: Any, start: Floats) -> list[Floats]:
+def walk(objective: LinearObjective, path: Path, descent: Any, start: Floats) -> list[Floats]:
     """Return the parameters at the end of each stage of a path."""
     thetas = []
     theta = start
@@ -212,11 +214,11 @@ def walk(objective: Objective, path: Path, descent: Any, start: Floats) -> list[
 
 def _objective(
     design: ScaledDesign, y: Floats, weight: Floats, fold: Fold, path: Path
-) -> Objective:
-    kept = np.zeros_like(weight)
+) -> LinearObjective:
+    kept = np.zeros(len(weight))
     kept[fold.train] = weight[fold.train]
     loss = BetaBernoulli.from_prior(path.prior, path.gammas[0])
-    return Objective(loss, Gaussian(path.l2), design, y, kept)
+    return Objective(loss, Gaussian(path.l2), design, plain_view(y), kept)
 
 
 def _fold_errors(
@@ -242,7 +244,9 @@ def _fold_errors(
     return errors
 
 
-def _held_out_errors(objective: Objective, theta: Floats, weight: Floats, fold: Fold) -> float:
+def _held_out_errors(
+    objective: LinearObjective, theta: Floats, weight: Floats, fold: Fold
+) -> float:
     decision = objective.scores(theta)[fold.test] - objective.loss.threshold
     return float(weight[fold.test] @ (objective.y[fold.test] * decision <= 0))
 

@@ -43,6 +43,8 @@ _MAX_NEWTON = 1500
 _SEARCH_L2 = 0.01
 _SEARCH_SIZE = 50_000
 _LEARNING_ROUNDS = 5
+# Stages before the last only prepare it: their tolerance is this many times larger.
+LOOSE = 10.0
 
 
 def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
@@ -85,14 +87,14 @@ def make_solver(
     descent = make_descent(solver, size, tol, max_iter)
     if solver == "search":
         return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
-    return Annealing(gammas, descent=descent, keep="last")
+    return Annealing(gammas, descent=descent, keep="last", loose=LOOSE)
 
 
 class BBLRClassifier(ProbabilisticLinearClassifier):
     """Beta-Bernoulli logistic regression: a linear classifier that outliers cannot bend.
 
-    The logistic function is replaced by mu = a + b * sigmoid(gamma * f(x)), the posterior mean of a
-    Beta-Bernoulli model. Its negative logarithm has plateaus, so an outlier or a wrong label can
+    The logistic function is replaced by mu = a + b * sigmoid(gamma * f(x)), the posterior mean of
+    a Beta-Bernoulli model. Its negative logarithm has plateaus, so an outlier or a wrong label can
     cost only so much; training sharpens it step by step towards the zero-one loss.
 
     Parameters
@@ -123,8 +125,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           0.01 and the data are small, since that asks for the least training loss.
 
         An object with a ``minimise(objective, theta0)`` method is used for each stage.
-    tol : float, default=1e-3
-        A stage ends when it promises to lower the objective by less than this share.
+    tol : float, default=1e-4
+        The last stage ends when it promises to lower the objective by less than this share, the
+        others at ten times as much.
     max_iter : int, default=100
         Most iterations of a stage.
     fit_intercept : bool, default=True
@@ -190,7 +193,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         gamma_max: float = 4.0,
         gamma_growth: float = 2.0,
         solver: Any = "auto",
-        tol: float = 1e-3,
+        tol: float = 1e-4,
         max_iter: int = 100,
         fit_intercept: bool = True,
         class_weight: Any = None,
@@ -276,7 +279,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(self.coef_[0], float(self.intercept_[0]) + threshold)
 
-    def _solve(self, objective: Objective, theta0: Floats) -> Solution:
+    def _solve(self, objective: Objective[BetaBernoulli], theta0: Floats) -> Solution:
         solver = self.solver
         size = objective.size * len(objective.y)
         if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE:
@@ -304,7 +307,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 flush=True,
             )
 
-    def _learn(self, solution: Solution, objective: Objective) -> tuple[Solution, Objective]:
+    def _learn(
+        self, solution: Solution, objective: Objective[BetaBernoulli]
+    ) -> tuple[Solution, Objective[BetaBernoulli]]:
         """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
         y, weight = objective.y, objective.weight
         theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
@@ -334,7 +339,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 break
         return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
 
-    def _unpack(self, solution: Solution, objective: Objective, training: Training) -> None:
+    def _unpack(
+        self, solution: Solution, objective: Objective[BetaBernoulli], training: Training
+    ) -> None:
         loss = objective.loss
         coef, intercept = objective.design.unpack(solution.theta)
         self.classes_ = training.classes

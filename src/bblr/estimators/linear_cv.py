@@ -13,7 +13,7 @@ from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
-from bblr.estimators.linear import PRIORS, make_descent, resolve_prior
+from bblr.estimators.linear import LOOSE, PRIORS, make_descent, resolve_prior
 from bblr.estimators.link import Link
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -119,7 +119,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         cv: Any = 5,
         n_jobs: int | None = None,
         solver: str = "auto",
-        tol: float = 1e-3,
+        tol: float = 1e-4,
         max_iter: int = 100,
         fit_intercept: bool = True,
         class_weight: Any = None,
@@ -168,7 +168,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             BetaBernoulli.from_prior(path.prior, path.gammas[0]),
             Gaussian(path.l2), design, training.y, training.weight,
         )  # fmt: skip
-        solution = Annealing(path.gammas, descent=descent, keep="last").minimise(
+        solution = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE).minimise(
             objective, np.zeros(design.size)
         )
         held_out, rows = validation.decisions(path)
@@ -253,7 +253,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     def _unpack(
         self,
-        objective: Objective,
+        objective: Objective[BetaBernoulli],
         solution: Solution,
         path: Path,
         link: Link,

@@ -166,7 +166,7 @@ class SLAClassifier(LinearBinaryClassifier):
             )
 
 
-def _best_logistic(objective: Objective) -> Any:
+def _best_logistic(objective: Objective[Sigmoid]) -> Any:
     """Return the parameters of the logistic fit with the fewest training errors."""
     theta, best, best_errors = np.zeros(objective.size), None, np.inf
     for cost in _START_COSTS:
@@ -180,7 +180,7 @@ def _best_logistic(objective: Objective) -> Any:
     return best
 
 
-def _zero_one_probe(objective: Objective, theta: Any) -> Solution:
+def _zero_one_probe(objective: Objective[Sigmoid], theta: Any) -> Solution:
     """Sweep the coordinates of the zero-one loss until no step on the grid gains."""
     counted = objective.with_loss(ZeroOne())
     search = RangeSearch(radius=10.0, spacing=0.05, min_gain=1e-6)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from bblr._version import __version__
 from bblr.experiments.methods import Method

@@ -73,7 +73,8 @@ def _environment() -> Environment:
 
 
 def _tied(text: str) -> str:
-    """Keep numbers on one line with what belongs to them."""
+    """Keep numbers on one line with what belongs to them, minus signs included."""
+    text = text.replace("= -", "= −")
     return re.sub(r"(?<=\d) (?=%)|(?<=[zp]) (?=[=<])|(?<=[=<]) ", "\u00a0", text)
 
 

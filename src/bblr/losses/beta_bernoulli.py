@@ -39,7 +39,9 @@ class BetaBernoulli(Loss):
 
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
-        BetaPrior(self.a, self.b)
+        prior = BetaPrior(self.a, self.b)
+        for name, value in (("a", prior.a), ("b", prior.b), ("gamma", float(self.gamma))):
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_prior(cls, prior: BetaPrior, gamma: float = 1.0) -> Self:
@@ -51,7 +53,10 @@ class BetaBernoulli(Loss):
         """Probability a negative example keeps however wrong its score is: 1 - a - b."""
         # Symmetric plateaus such as (0.1, 0.8) must come out symmetric to the last bit.
         low = 1.0 - self.b - self.a
-        return self.a if abs(low - self.a) < 1e-15 else max(0.0, low)
+        if abs(low - self.a) < 1e-15:
+            return self.a
+        # Where a + b = 1 there is no room below, whatever the rounding of 1 - b - a.
+        return 0.0 if low < 1e-15 else low
 
     def _low(self, y: Any) -> Floats:
         return np.where(np.asarray(y) > 0, self.a, self.low_negative)

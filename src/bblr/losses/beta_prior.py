@@ -117,7 +117,11 @@ class BetaPrior:
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(classes) != 2:
             raise ValueError(f"y must hold two classes, got {len(classes)}: {classes[:5]}.")
+        if sample_weight is not None and np.any(np.asarray(sample_weight) < 0):
+            raise ValueError("sample_weight must hold no negative weight.")
         counts = np.bincount(codes, weights=sample_weight, minlength=2)
+        if not np.all(counts > 0):
+            raise ValueError("sample_weight must leave examples of both classes in y.")
         return cls.from_counts(counts[1], counts[0], counts.sum())
 
     @classmethod
@@ -146,7 +150,7 @@ class BetaPrior:
     @property
     def theta(self) -> float:
         """Prior mean, theta = alpha / (alpha + beta); 1/2 when the prior has no weight."""
-        return self.a / self.w if self.w > 0 else 0.5
+        return min(1.0, self.a / self.w) if self.w > 0 else 0.5
 
     @property
     def alpha(self) -> float:

@@ -110,7 +110,7 @@ class Sigmoid(Loss):
     @property
     def fused(self) -> FusedLoss:
         """The loss as the fused kernels know it."""
-        return FusedLoss(SIGMOID, self.gamma)
+        return FusedLoss(SIGMOID, float(self.gamma))
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class Annealing:
     ) -> Solution:
         """Walk through the stages from theta0."""
         require(objective, "annealing", "with_gamma", "scores", "errors")
+        if self.keep not in ("last", "best"):
+            raise ValueError(f"keep must be 'last' or 'best', got {self.keep!r}.")
         theta = np.array(theta0, dtype=np.float64)
         best: Solution | None = None
         trace: list[Stage] = []
@@ -100,7 +102,7 @@ class Annealing:
                 break
             theta = moved.theta
         else:
-            return replace(found, n_iter=n_iter, reason="round limit")
+            return replace(moved, n_iter=n_iter, reason="round limit")
         return replace(found, n_iter=n_iter)
 
 
@@ -113,9 +115,15 @@ def geometric(gamma_min: float, gamma_max: float, growth: float) -> tuple[float,
     >>> geometric(1, 10, 2)
     (1.0, 2.0, 4.0, 8.0, 10.0)
     """
+    if not 0 < gamma_min <= gamma_max:
+        raise ValueError(f"gamma_min must be positive and at most gamma_max, got {gamma_min}.")
+    if not growth > 1:
+        raise ValueError(f"growth must exceed 1, got {growth}.")
     gammas = [float(gamma_min)]
     while gammas[-1] * growth <= gamma_max * (1 + 1e-9):
         gammas.append(gammas[-1] * growth)
     if gammas[-1] < gamma_max * (1 - 1e-9):
         gammas.append(float(gamma_max))
+    if len(gammas) > 1:
+        gammas[-1] = float(gamma_max)
     return tuple(gammas)

@@ -1,4 +1,4 @@
-"""Range search: probe each coordinate on a grid to leave a local minimum (Algorithm 2, stage 2)."""
+"""Range search: probe each coordinate to leave a local minimum (Algorithm 2, stage 2)."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ class RangeSearch:
         theta = np.array(theta0, dtype=np.float64)
         raw = objective.scores(theta)
         value = objective.value(theta, raw)
-        half = max(1, round(self.radius / self.spacing))
+        half = max(1, int(self.radius / self.spacing * (1 + 1e-9)))
         steps = np.arange(-half, half + 1) * self.spacing
         taken = 0
         for j in range(len(theta)):
             gains = value - objective.probe(theta, j, steps, raw)
+            gains[half] = -np.inf  # to stay is no step
             k = self._choose(gains, half)
             if k is None:
                 continue

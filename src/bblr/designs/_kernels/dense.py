@@ -1,7 +1,8 @@
 """Fused passes over dense matrices, row-major and column-major, float32 and float64.
 
-Parameters and gradients are float64 whatever the matrix is, so that a float32 matrix is read at
-half the cost and still summed exactly.
+Products are formed in the precision of `coef` and of the residuals handed in. With float32 for
+both, a float32 matrix is limited by memory alone, since its numbers need not be widened one by
+one; sums over rows are float64 in any case.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ TALL = 1024
 def _rows_times(X, coef, intercept, start, n, raw):
     # Four rows at a time share one load of `coef`.
     d = X.shape[1]
+    zero = coef.dtype.type(0)
     whole = n - n % 4
     for i in range(0, whole, 4):
         x0, x1, x2, x3 = X[start + i], X[start + i + 1], X[start + i + 2], X[start + i + 3]
-        s0 = s1 = s2 = s3 = 0.0
+        s0 = s1 = s2 = s3 = zero
         for j in range(d):
             t = coef[j]
             s0 += x0[j] * t
@@ -36,24 +38,25 @@ def _rows_times(X, coef, intercept, start, n, raw):
         raw[i + 3] = s3 + intercept
     for i in range(whole, n):
         x0 = X[start + i]
-        s0 = 0.0
+        s0 = zero
         for j in range(d):
             s0 += x0[j] * coef[j]
         raw[i] = s0 + intercept
 
 
 @njit(**JIT)
-def _rows_pull(X, residual, start, n, gradient):
+def _rows_pull(X, residual, kind, start, n, gradient):
     d = X.shape[1]
     whole = n - n % 4
     for i in range(0, whole, 4):
         x0, x1, x2, x3 = X[start + i], X[start + i + 1], X[start + i + 2], X[start + i + 3]
-        r0, r1, r2, r3 = residual[i], residual[i + 1], residual[i + 2], residual[i + 3]
+        r0, r1 = kind(residual[i]), kind(residual[i + 1])
+        r2, r3 = kind(residual[i + 2]), kind(residual[i + 3])
         for j in range(d):
             gradient[j] += r0 * x0[j] + r1 * x1[j] + r2 * x2[j] + r3 * x3[j]
     for i in range(whole, n):
         x0 = X[start + i]
-        r0 = residual[i]
+        r0 = kind(residual[i])
         for j in range(d):
             gradient[j] += r0 * x0[j]
 
@@ -77,7 +80,7 @@ def rows_value_gradient(X, coef, intercept, y, weight, fused, raw_out, start, st
         value += block_value_residual(
             fused, raw, y[s : s + n], weight[s : s + n], n, work, bits, residual
         )
-        _rows_pull(X, residual, s, n, gradient)
+        _rows_pull(X, residual, coef.dtype.type, s, n, gradient)
         for i in range(n):
             slope += residual[i]
     gradient[d] += slope
@@ -141,7 +144,7 @@ def columns_scores(X, coef, intercept, start, stop, raw):
 @njit(**JIT)
 def rows_pull(X, residual, start, stop, gradient):
     """Add X.T @ residual of some rows to `gradient`."""
-    _rows_pull(X, residual[start:stop], start, stop - start, gradient)
+    _rows_pull(X, residual[start:stop], residual.dtype.type, start, stop - start, gradient)
 
 
 @njit(**JIT)
@@ -154,7 +157,7 @@ def columns_pull(X, residual, start, stop, gradient):
 
 @njit(**JIT)
 def rows_moments(X, weight, shift, start, stop, sums):
-    """Add to `sums`, a row each: sum c x, sum c (x - shift), sum c (x - shift)^2, sum c [x != 0]."""
+    """Add to `sums`, a row each: sums of c x, c (x - shift), c (x - shift)^2 and c [x != 0]."""
     d = X.shape[1]
     for i in range(start, stop):
         c = weight[i]

@@ -28,7 +28,8 @@ def probe_supported(fused: FusedLoss) -> bool:
     """Say whether the recurrence holds for this loss: it needs plateaus."""
     if fused.code == SIGMOID:
         return True
-    return fused.code == BETA_BERNOULLI and min(fused.low_positive, fused.low_negative) > MIN_PLATEAU
+    plateau = min(fused.low_positive, fused.low_negative)
+    return fused.code == BETA_BERNOULLI and plateau > MIN_PLATEAU
 
 
 @njit(**JIT)

@@ -1,0 +1,9 @@
+"""Claims about quality, each a named case that prints its figures beside their bars."""
+
+from bblr.experiments.claims.base import Claim, ClaimRun
+from bblr.experiments.claims.embedded import EMBEDDED_CLAIMS
+from bblr.experiments.claims.research import RESEARCH_CLAIMS
+
+__all__ = ["CLAIMS", "Claim", "ClaimRun"]
+
+CLAIMS: dict[str, Claim] = {claim.name: claim for claim in (*EMBEDDED_CLAIMS, *RESEARCH_CLAIMS)}

@@ -1,0 +1,78 @@
+"""Bad input: an error that names the parameter, and an estimator that is left as it was."""
+
+import numpy as np
+import pytest
+
+from bblr import BBLRClassifier, BBLRClassifierCV, BetaPrior, SLAClassifier
+
+X = np.random.default_rng(0).standard_normal((20, 2))
+Y = np.arange(20) % 2
+
+BAD_PARAMETERS = [
+    (BBLRClassifier(prior="strong"), "prior"),
+    (BBLRClassifier(prior=3), "prior"),
+    (BBLRClassifier(prior=BetaPrior(0.6, 0.3)), "prior"),
+    (BBLRClassifier(l2=-1), "l2"),
+    (BBLRClassifier(l2=np.nan), "l2"),
+    (BBLRClassifier(gamma_min=0), "gamma_min"),
+    (BBLRClassifier(gamma_max=-2), "gamma_max"),
+    (BBLRClassifier(gamma_min=5, gamma_max=4), "gamma_min"),
+    (BBLRClassifier(gamma_growth=1), "gamma_growth"),
+    (BBLRClassifier(solver="newton"), "solver"),
+    (BBLRClassifier(solver=3), "solver"),
+    (BBLRClassifier(tol=0), "tol"),
+    (BBLRClassifier(max_iter=0), "max_iter"),
+    (BBLRClassifier(class_weight="heavy"), "class_weight"),
+    (BBLRClassifier(class_weight={7: 1.0}), "class_weight"),
+    (BBLRClassifierCV(prior="weakish"), "prior"),
+    (BBLRClassifierCV(l2s=()), "l2s"),
+    (BBLRClassifierCV(l2s=(1.0, -1.0)), "l2s"),
+    (BBLRClassifierCV(l2s="many"), "l2s"),
+    (BBLRClassifierCV(cv=1), "cv"),
+    (BBLRClassifierCV(gamma_limit=0.5), "gamma_limit"),
+    (BBLRClassifierCV(solver="sla"), "solver"),
+    (SLAClassifier(gamma_min=-1), "gamma_min"),
+    (SLAClassifier(gamma_min=10, gamma_max=2), "gamma_min"),
+    (SLAClassifier(spacing=0), "spacing"),
+]
+
+
+@pytest.mark.parametrize(("model", "name"), BAD_PARAMETERS, ids=lambda value: str(value))
+def test_bad_parameters_are_named(model, name):
+    with pytest.raises(ValueError, match=name):
+        model.fit(X, Y)
+
+
+MODELS = [BBLRClassifier(), BBLRClassifierCV(cv=2), SLAClassifier()]
+
+BAD_DATA = {
+    "NaN": (np.where(np.eye(20, 2), np.nan, X), Y, None, "NaN"),
+    "infinity": (np.where(np.eye(20, 2), np.inf, X), Y, None, "infinity"),
+    "one class": (X, np.zeros(20), None, "one class"),
+    "three classes": (X, np.arange(20) % 3, None, "Only binary"),
+    "empty": (X[:0], Y[:0], None, "minimum of 1 is required"),
+    "lengths": (X, Y[:19], None, "inconsistent numbers of samples"),
+    "negative weight": (X, Y, -np.ones(20), "sample_weight"),
+    "zero weights": (X, Y, np.zeros(20), "sample_weight"),
+    "weight lengths": (X, Y, np.ones(19), "sample_weight"),
+    "weight of one class": (X, Y, Y.astype(float), "one class"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_change_nothing(model, case):
+    features, labels, weight, message = BAD_DATA[case]
+    fitted = type(model)(**model.get_params()).fit(X, Y)
+    before = fitted.coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        fitted.fit(features, labels, sample_weight=weight)
+    np.testing.assert_array_equal(fitted.coef_, before)
+    assert fitted.n_features_in_ == 2
+
+
+def test_too_few_examples_to_hold_out():
+    labels = np.zeros(20)
+    labels[3] = 1
+    with pytest.raises(ValueError, match="cv needs at least 2 examples"):
+        BBLRClassifierCV().fit(X, labels)

@@ -1,0 +1,51 @@
+"""The link from decision values to probabilities."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.special import expit
+
+from bblr import BetaPrior
+from bblr.estimators.link import Link, _value_gradient
+
+
+@pytest.mark.parametrize("a", [0.01, 0.2, 0.45])
+@pytest.mark.parametrize("top", [0.55, 0.9, 0.99])
+def test_one_half_is_at_zero_and_probability_rises(a, top):
+    link = Link(BetaPrior(a, top - a), gamma=3.0)
+    assert link.probability(0.0) == pytest.approx(0.5, abs=1e-15)
+    values = link.probability(np.linspace(-50, 50, 101))
+    assert (np.diff(values) >= 0).all()
+    assert values[0] == pytest.approx(a)
+    assert values[-1] == pytest.approx(top)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gradient_by_finite_differences(seed):
+    rng = np.random.default_rng(seed)
+    decision = rng.standard_normal(50)
+    y = np.where(rng.random(50) < 0.5, 1.0, -1.0)
+    weight = rng.random(50)
+    free = rng.standard_normal(3)
+    _, gradient = _value_gradient(free, decision, y, weight)
+    numeric = approx_fprime(free, lambda x: _value_gradient(x, decision, y, weight)[0], 1e-7)
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_recovers_the_truth():
+    rng = np.random.default_rng(0)
+    truth = Link(BetaPrior(0.1, 0.75), gamma=4.0)
+    decision = rng.normal(size=100_000)
+    y = np.where(rng.random(100_000) < truth.probability(decision), 1.0, -1.0)
+    found = Link.fit(decision, y, np.ones(100_000))
+    assert found.prior.a == pytest.approx(0.1, abs=0.01)
+    assert found.prior.b == pytest.approx(0.75, abs=0.02)
+    assert found.gamma == pytest.approx(4.0, rel=0.1)
+
+
+def test_separable_scores_stay_off_certainty():
+    decision = np.linspace(-1, 1, 40)
+    link = Link.fit(decision, np.sign(decision), np.ones(40))
+    assert 0 < link.probability(-10.0) < 0.1
+    assert 0.9 < link.probability(10.0) < 1
+    assert expit(link.offset) == pytest.approx(0.5, abs=0.1)

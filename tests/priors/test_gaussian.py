@@ -1,0 +1,35 @@
+"""The Gaussian prior."""
+
+import numpy as np
+import pytest
+
+from bblr.priors import Gaussian
+
+
+@pytest.fixture
+def theta():
+    return np.random.default_rng(3).normal(size=6)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.5, 40.0])
+def test_derivatives_against_differences(theta, l2):
+    prior, step = Gaussian(l2), 1e-4
+    for j, axis in enumerate(np.eye(len(theta))):
+        up, down = prior.value(theta + step * axis), prior.value(theta - step * axis)
+        assert prior.gradient(theta)[j] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+        second = (up + down - 2 * prior.value(theta)) / step**2
+        assert prior.curvature(theta)[j] == pytest.approx(second, abs=1e-4)
+    assert prior.value(theta) == pytest.approx(0.5 * l2 * np.sum(theta**2))
+
+
+def test_along_is_the_value_at_each_step(theta):
+    prior, steps = Gaussian(3.0), np.linspace(-2, 2, 9)
+    for j, axis in enumerate(np.eye(len(theta))):
+        direct = [prior.value(theta + step * axis) for step in steps]
+        np.testing.assert_allclose(prior.along(theta, j, steps), direct, rtol=1e-13)
+
+
+@pytest.mark.parametrize("l2", [-1.0, float("nan"), float("inf")])
+def test_l2_must_be_finite_and_not_negative(l2):
+    with pytest.raises(ValueError, match="l2"):
+        Gaussian(l2)

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bblr.experiments.bars import Outcome, attempt, format_outcomes
+from benchmarks import data, scaling
+from benchmarks.__main__ import load_cases, main
+from benchmarks.cases import Bar, Measured, Settings, Unavailable, case, run_case
+from benchmarks.machine import machine, stolen
+from benchmarks.timing import race, show
+
+NAMES = {
+    "fused-float64",
+    "fused-float32",
+    "probe",
+    "fit-trec07p",
+    "fit-isotropic",
+    "fit-web8",
+    "cv-web8",
+    "memory",
+    "growth",
+    "first-fit",
+}
+
+
+@pytest.fixture
+def cases():
+    """A register with one case of each fate."""
+    register = {}
+
+    @case("good", "keeps its bar", Bar("time / theirs", "<=", 1.0), register=register)
+    def good(settings):
+        return Measured({"time / theirs": 0.5}, ["mine 1 ms, theirs 2 ms"], {"quick": "no"})
+
+    @case("slow", "misses it", Bar("time / theirs", "<=", 1.0), register=register)
+    def slow(settings):
+        return Measured({"time / theirs": 2.0})
+
+    @case("absent", "needs data", Bar("time / theirs", "<=", 1.0), register=register)
+    def absent(settings):
+        raise Unavailable("set BBLR_DATA_HOME")
+
+    @case("broken", "fails", Bar("time / theirs", "<=", 1.0), register=register)
+    def broken(settings):
+        raise RuntimeError("no\nluck")
+
+    return register
+
+
+def test_every_case_of_the_issue_is_registered_with_bars():
+    cases = load_cases()
+    assert set(cases) == NAMES
+    assert all(chosen.bars and chosen.description for chosen in cases.values())
+
+
+def test_list_runs_nothing(cases, capsys):
+    assert main(["--list"], cases) == 0
+    text = capsys.readouterr().out
+    assert "good\n  keeps its bar\n  time / theirs ≤ 1\n" in text
+    assert "broken" in text and "pass" not in text
+
+
+def test_list_of_the_real_cases(capsys):
+    assert main(["--list"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"{name}\n" in text for name in NAMES)
+
+
+def test_table_shows_figures_beside_bars(cases, capsys):
+    assert main(["good", "slow", "absent"], cases) == 0
+    text = capsys.readouterr().out
+    assert "0.5  ≤ 1       pass" in text
+    assert "2  ≤ 1       MISS" in text
+    assert "mine 1 ms, theirs 2 ms" in text
+    assert "absent: skipped: set BBLR_DATA_HOME" in text
+    assert "1 of 2 figures pass; 1 cases skipped" in text
+
+
+def test_strict_and_failures_decide_the_exit_status(cases, capsys):
+    assert main(["good", "--strict"], cases) == 0
+    assert main(["slow"], cases) == 0
+    assert main(["slow", "--strict"], cases) == 1
+    assert main(["absent", "--strict"], cases) == 0
+    assert main(["broken"], cases) == 1
+    assert "broken: FAILED: RuntimeError: no luck" in capsys.readouterr().out
+
+
+def test_json_holds_figures_machine_versions_and_seed(cases, tmp_path, capsys):
+    path = tmp_path / "bench.json"
+    main(["good", "absent", "broken", "--json", str(path), "--seed", "7", "--quick"], cases)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["settings"] == {"quick": True, "seed": 7}
+    assert {"numpy", "scikit-learn", "numba", "bblr"} <= set(record["machine"]["versions"])
+    good, absent, broken = record["cases"]
+    assert good["figures"] == [
+        {"figure": "time / theirs", "value": 0.5, "relation": "<=", "bar": 1.0, "pass": True}
+    ]
+    assert good["details"] == {"quick": "no"}
+    assert absent["skipped"] == "set BBLR_DATA_HOME"
+    assert "luck" in broken["failure"]
+    assert "say nothing about the bars" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "unknown case 'nothing'; choose from good"),
+        (["--json", "no/such.json"], "--json needs a folder that exists"),
+    ],
+)
+def test_misuse_is_refused_at_once(cases, capsys, monkeypatch, tmp_path, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(arguments, cases)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_two_cases_of_one_name_are_refused(cases):
+    with pytest.raises(ValueError, match="two cases are named 'good'"):
+        case("good", "again", register=cases)(lambda settings: Measured({}))
+
+
+def test_a_figure_without_a_value_is_a_failure():
+    outcome = attempt("odd", (Bar("speed", ">=", 1),), lambda: Measured({"sped": 2.0}))
+    assert "no value was measured for speed" in outcome.failure
+    assert outcome.missed == list(outcome.bars)
+
+
+@pytest.mark.parametrize(
+    ("relation", "kept", "missed"),
+    [("<=", 1.0, 1.1), ("<", 0.9, 1.0), (">=", 1.0, 0.9), (">", 1.1, 1.0)],
+)
+def test_bars(relation, kept, missed):
+    bar = Bar("x", relation, 1.0)
+    assert bar.met(kept) and not bar.met(missed) and not bar.met(math.nan)
+
+
+def test_a_skipped_case_is_neither_kept_nor_missed():
+    outcome = Outcome("a", (Bar("x", "<=", 1),), skipped="no data")
+    assert outcome.missed == []
+    assert format_outcomes([outcome]).endswith("0 of 0 figures pass; 1 cases skipped")
+
+
+def test_race_takes_turns_and_keeps_the_best(monkeypatch):
+    order, clock = [], iter([0.0, 5.0, 10.0, 11.0, 20.0, 22.0, 30.0, 33.0])
+    monkeypatch.setattr("benchmarks.timing.time.perf_counter", lambda: next(clock))
+    timings = race({name: lambda name=name: order.append(name) or name for name in "ab"}, 2)
+    assert order == ["a", "b", "b", "a"]
+    assert timings["a"].seconds == [5.0, 3.0] and timings["b"].seconds == [1.0, 2.0]
+    assert timings["a"].best == 3.0 and timings["a"].result == "a"
+    assert show(timings) == "a 3.00 s, b 1.00 s"
+
+
+def test_warm_up_is_not_timed():
+    calls = []
+    assert len(race({"a": lambda: calls.append(0)}, 2, warm_up=True)["a"].seconds) == 2
+    assert len(calls) == 3
+
+
+def test_gaussian_data_follow_the_seed():
+    X, y = data.gaussian(2000, 5, 0)
+    again, _ = data.gaussian(2000, 5, 0)
+    other, _ = data.gaussian(2000, 5, 1)
+    assert np.array_equal(X, again) and not np.array_equal(X, other)
+    assert set(np.unique(y)) == {-1.0, 1.0}
+    assert data.gaussian(10, 5, 0, dtype=np.float32)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("name", ["fit-web8", "cv-web8", "fit-trec07p"])
+def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, name):
+    monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
+    outcome = run_case(load_cases()[name], Settings(quick=True))
+    assert "BBLR_DATA_HOME" in outcome.skipped
+
+
+@pytest.mark.parametrize("name", ["fused-float32", "probe", "growth", "memory"])
+def test_cases_run_on_little_data(monkeypatch, name):
+    monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
+    monkeypatch.setattr(scaling, "SIZES", (500, 1_000, 2_000))
+    monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
+    outcome = run_case(load_cases()[name], Settings(quick=True))
+    assert outcome.failure == "" and outcome.measured is not None
+    assert all(value > 0 for value in outcome.measured.figures.values() if name != "growth")
+
+
+def test_machine_is_described():
+    described = machine()
+    assert described["cores"] >= 1 and described["threads"] >= 1
+    assert all(part >= 0 for part in stolen())
+    json.dumps(described)
