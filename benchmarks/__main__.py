@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bblr.experiments.bars import Outcome, format_outcomes
+from bblr.experiments.bars import Outcome, figure_width, tally
 from benchmarks.cases import CASES, Case, Settings, run_case
 from benchmarks.machine import machine, stolen
 
@@ -54,26 +54,22 @@ def main(arguments: Sequence[str] | None = None, cases: Mapping[str, Case] | Non
             print(f"{case.name}\n  {case.description}\n  {bars}")
         return 0
     settings = Settings(quick=chosen.quick, seed=chosen.seed)
-    where, before = machine(), stolen()
-    outcomes = _run(picked, settings)
-    share = _share(before, stolen())
-    print(format_outcomes(outcomes))
-    print(_disturbance(where, share))
-    if chosen.quick:
-        print("Quick run on little data: these figures say nothing about the bars.")
-    if chosen.json is not None:
-        _write(chosen.json, settings, {**where, "stolen": share}, outcomes)
-    failed = any(outcome.failure for outcome in outcomes)
-    return int(failed or (chosen.strict and any(outcome.missed for outcome in outcomes)))
-
-
-def _run(picked: Sequence[Case], settings: Settings) -> list[Outcome]:
-    outcomes = []
+    where, before, share = machine(), stolen(), 0.0
+    outcomes: list[Outcome] = []
+    width = figure_width(bar for case in picked for bar in case.bars)
     for case in picked:
         print(f"{case.name} ...", file=sys.stderr, flush=True)
         outcomes.append(run_case(case, settings))
-        print(outcomes[-1].verdict, file=sys.stderr, flush=True)
-    return outcomes
+        print(*outcomes[-1].lines(width), sep="\n", flush=True)
+        share = _share(before, stolen())
+        if chosen.json is not None:
+            _write(chosen.json, settings, {**where, "stolen": share}, outcomes)
+    print(tally(outcomes))
+    print(_disturbance(where, share))
+    if chosen.quick:
+        print("Quick run on little data: these figures say nothing about the bars.")
+    failed = any(outcome.failure for outcome in outcomes)
+    return int(failed or (chosen.strict and any(outcome.missed for outcome in outcomes)))
 
 
 def _disturbance(where: Mapping[str, Any], share: float) -> str:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from bblr.experiments.bars import Outcome, attempt, format_outcomes
+from bblr.experiments.bars import Outcome, attempt, tally
 from benchmarks import data, scaling
 from benchmarks.__main__ import load_cases, main
 from benchmarks.cases import Bar, Measured, Settings, Unavailable, case, run_case
@@ -77,7 +77,7 @@ def test_table_shows_figures_beside_bars(cases, capsys):
     assert "2  ≤ 1       MISS" in text
     assert "mine 1 ms, theirs 2 ms" in text
     assert "absent: skipped: set BBLR_DATA_HOME" in text
-    assert "1 of 2 figures pass; 1 cases skipped" in text
+    assert "1 of 2 figures pass; 1 skipped" in text
 
 
 def test_strict_and_failures_decide_the_exit_status(cases, capsys):
@@ -143,7 +143,7 @@ def test_bars(relation, kept, missed):
 def test_a_skipped_case_is_neither_kept_nor_missed():
     outcome = Outcome("a", (Bar("x", "<=", 1),), skipped="no data")
     assert outcome.missed == []
-    assert format_outcomes([outcome]).endswith("0 of 0 figures pass; 1 cases skipped")
+    assert tally([outcome]) == "0 of 0 figures pass; 1 skipped"
 
 
 def test_race_takes_turns_and_keeps_the_best(monkeypatch):

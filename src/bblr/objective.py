@@ -109,6 +109,10 @@ class Objective(Generic[LossT]):
         """Return the same objective with the loss sharpened."""
         return replace(self, loss=self.loss.sharpened(gamma))
 
+    def bounded(self, limit: float) -> Self:
+        """Return the same objective with the pull of far rows bounded (Mallows' weights)."""
+        return replace(self, weight=self.weight * self.design.leverage(limit, self.weight))
+
     def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""
         return Objective(loss, self.prior, self.design, self.y, self.weight)

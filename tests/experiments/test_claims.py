@@ -168,6 +168,7 @@ def home(tmp_path, monkeypatch):
     """Research data in little."""
     rng = np.random.default_rng(0)
     (tmp_path / "web8").mkdir()
+    monkeypatch.setattr("bblr.datasets._research._WEB8_FEATURES", 12)
     for name, n in (("w8a", 150), ("w8a.t", 60)):
         X = rng.random((n, 12)) < 0.4
         X[:, 0] = True
@@ -194,6 +195,12 @@ def quick_rivals(monkeypatch):
 
         return GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)
 
+    def mine(run: ClaimRun) -> dict[str, Any]:
+        from bblr import BBLRClassifierCV
+
+        return {"BBLRClassifierCV": BBLRClassifierCV(l2s=(1.0,), gamma_limit=2.0, cv=2)}
+
+    monkeypatch.setattr(research, "_mine", mine)
     registry = {name: Method(name, name, "Stand-in.", build) for name in ("LR", "SVM")}
     monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
 
@@ -245,7 +252,7 @@ def test_command_prints_figures_and_bars(fake_claims, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "0.5  ≤ 1       pass" in result.stdout and "2  ≤ 1       MISS" in result.stdout
     assert "gone: skipped: set BBLR_DATA_HOME" in result.stdout
-    assert "1 of 2 figures pass; 1 cases skipped" in result.stdout
+    assert "1 of 2 figures pass; 1 skipped" in result.stdout
     record = json.loads(path.read_text(encoding="utf-8"))
     assert record["settings"] == {"seed": 5, "repeats": 3}
     assert "numpy" in record["versions"]

@@ -115,6 +115,18 @@ class ScaledDesign:
     def _square_norm(self) -> Floats:
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
+    def leverage(self, limit: float, weight: Floats) -> Floats:
+        """Return factors in (0, 1] that bound the pull of rows far from the centre.
+
+        A row whose squared length exceeds `limit` times the weighted median counts less, by the
+        square of the excess; its pull on a weight then falls with its distance instead of growing.
+        """
+        length = self._square_norm
+        order = np.argsort(length)
+        total = np.cumsum(weight[order])
+        median = length[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]]
+        return np.minimum(1.0, limit * median / length) ** 2
+
     def curvature(self, weight: Floats, max_rows: int) -> Floats:
         """Return the matrix of second moments in parameter space under row weights.
 

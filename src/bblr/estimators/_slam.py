@@ -1,8 +1,9 @@
 """SLAM: the meta-parameters of training, chosen by cross-validation inside the training data.
 
 All folds share one design: a held-out row is a row of weight zero, so no fold copies X. A path is
-scored at each of its gammas, so that the last gamma is chosen at no cost, and starts where the
-path of the next larger penalty started.
+scored at each of its gammas, so that the last gamma is chosen at no cost. It starts from zero, not
+from the solution of another penalty: where one class is rare, a strong penalty ends on the plateau
+that predicts the other class for every row, and nothing leads back from there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
+from bblr.estimators.linear import LOOSE, make_start, robust_start
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
 from bblr.priors import Gaussian
@@ -27,11 +29,12 @@ LinearObjective = Objective[BetaBernoulli]
 
 
 class Path(NamedTuple):
-    """A way of training: plateaus, penalty and the gammas to walk through."""
+    """A way of training: plateaus, penalty, gammas to walk through, and a bound on leverage."""
 
     prior: BetaPrior
     l2: float
     gammas: tuple[float, ...]
+    leverage: float | None
 
 
 class Trial(NamedTuple):
@@ -119,6 +122,8 @@ class Slam:
         Penalties to try.
     gamma_limit : float
         Largest gamma to try.
+    tune_leverage : bool
+        Whether to try paths that bound no row as well.
     report : callable
         Called with a sentence at each step.
     """
@@ -127,13 +132,17 @@ class Slam:
     default: Path
     l2s: tuple[float, ...]
     gamma_limit: float
+    tune_leverage: bool
     report: Callable[[str], None]
 
     def choose(self, tune_plateaus: bool) -> tuple[Path, list[Trial]]:
         """Return the chosen path and all trials."""
         first, growth = self.default.gammas[0], 2.0
         gammas = geometric(first, self.gamma_limit, growth)
-        trials = self._try("penalty", [Path(self.default.prior, l2, gammas) for l2 in self.l2s])
+        start = self.default._replace(gammas=gammas)
+        trials = self._try("penalty", [start._replace(l2=l2) for l2 in self.l2s])
+        if self.tune_leverage:
+            trials += self._try("leverage", self._unbounded(_best(trials), gammas))
         if tune_plateaus:
             trials += self._climb_plateaus(_best(trials), gammas)
         trials += self._try("schedule", self._schedules(_best(trials)))
@@ -144,7 +153,8 @@ class Slam:
         best = _best(trials)
         self.report(
             f"{what}: {len(trials)} trials, best error {100 * best.error:.2f} % at "
-            f"a={best.path.prior.a:.3g}, l2={best.path.l2:g}, gamma={best.path.gammas[-1]:g}"
+            f"a={best.path.prior.a:.3g}, l2={best.path.l2:g}, gamma={best.path.gammas[-1]:g}, "
+            f"leverage={best.path.leverage}"
         )
         return trials
 
@@ -153,6 +163,7 @@ class Slam:
         # Bracket: no sharper than one stage beyond the best so far.
         gammas = tuple(g for g in gammas if g <= 2.0 * best.path.gammas[-1])
         found: list[Trial] = []
+        bound = best.path.leverage
         for side in (
             sorted((a for a in PLATEAUS if a < self.default.prior.a), reverse=True),
             sorted(a for a in PLATEAUS if a > self.default.prior.a),
@@ -161,12 +172,18 @@ class Slam:
             for a in side:
                 prior = BetaPrior(a, 1.0 - 2.0 * a)
                 near = (best.path.l2 / 3.0, best.path.l2, 3.0 * best.path.l2)
-                trials = self._try("plateaus", [Path(prior, l2, gammas) for l2 in near])
+                paths = [Path(prior, l2, gammas, bound) for l2 in near]
+                trials = self._try("plateaus", paths)
                 found += trials
                 if _best(trials).error >= reach:
                     break
                 reach = _best(trials).error
         return found
+
+    def _unbounded(self, best: Trial, gammas: tuple[float, ...]) -> list[Path]:
+        """Return paths like the best, and at stronger and weaker penalties, that bound no row."""
+        near = (best.path.l2 / 3.0, best.path.l2, 3.0 * best.path.l2)
+        return [Path(self.default.prior, l2, gammas, None) for l2 in near]
 
     def _schedules(self, best: Trial) -> list[Path]:
         """Return other ways to the same last gamma: faster growth, an earlier or later start."""
@@ -202,10 +219,11 @@ def _best(trials: Sequence[Trial]) -> Trial:
     return min(trials, key=lambda trial: trial.error)
 
 
-def walk(objective: LinearObjective, path: Path, descent: Any, start: Floats) -> list[Floats]:
+def walk(objective: LinearObjective, path: Path, descent: Any) -> list[Floats]:
     """Return the parameters at the end of each stage of a path."""
     thetas = []
-    theta = start
+    start = make_start(objective.size, descent.tol / LOOSE)
+    theta = robust_start(objective, start, np.zeros(objective.size))
     for gamma in path.gammas:
         theta = descent.minimise(objective.with_gamma(gamma), theta).theta
         thetas.append(theta)
@@ -218,7 +236,8 @@ def _objective(
     kept = np.zeros(len(weight))
     kept[fold.train] = weight[fold.train]
     loss = BetaBernoulli.from_prior(path.prior, path.gammas[0])
-    return Objective(loss, Gaussian(path.l2), design, plain_view(y), kept)
+    objective = Objective(loss, Gaussian(path.l2), design, plain_view(y), kept)
+    return objective if path.leverage is None else objective.bounded(path.leverage)
 
 
 def _fold_errors(
@@ -229,18 +248,14 @@ def _fold_errors(
     fold: Fold,
     paths: Sequence[Path],
 ) -> list[Floats]:
-    errors: list[Floats] = [np.empty(0)] * len(paths)
-    # Strong penalties first: their solutions are short, and each starts the next.
-    order = sorted(range(len(paths)), key=lambda i: -paths[i].l2)
-    start = np.zeros(design.size)
-    for i in order:
-        objective = _objective(design, y, weight, fold, paths[i])
-        thetas = walk(objective, paths[i], descent, start)
-        start = thetas[0]
-        errors[i] = np.array([
+    errors = []
+    for path in paths:
+        objective = _objective(design, y, weight, fold, path)
+        thetas = walk(objective, path, descent)
+        errors.append(np.array([
             _held_out_errors(objective.with_gamma(gamma), theta, weight, fold)
-            for gamma, theta in zip(paths[i].gammas, thetas, strict=True)
-        ])  # fmt: skip
+            for gamma, theta in zip(path.gammas, thetas, strict=True)
+        ]))  # fmt: skip
     return errors
 
 
@@ -255,6 +270,6 @@ def _fold_decisions(
     design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
 ) -> Floats:
     objective = _objective(design, y, weight, fold, path)
-    theta = walk(objective, path, descent, np.zeros(design.size))[-1]
+    theta = walk(objective, path, descent)[-1]
     last = objective.with_gamma(path.gammas[-1])
     return last.scores(theta)[fold.test] - last.loss.threshold

@@ -74,6 +74,20 @@ def make_descent(solver: str, size: int, tol: float, max_iter: int) -> FisherSco
     return FisherScoring(tol=tol, max_iter=max_iter)
 
 
+def make_start(size: int, tol: float) -> FisherScoring | LBFGS:
+    """Return the descent of the first step, which need not be exact."""
+    return make_descent("auto", size, LOOSE * tol, 20)
+
+
+def robust_start(objective: Objective[BetaBernoulli], descent: Any, theta: Floats) -> Floats:
+    """Return where to start: the fit in which no row pulls harder than the median row.
+
+    The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
+    the plateaus then keep the fit where it is.
+    """
+    return np.asarray(descent.minimise(objective.bounded(1.0), theta).theta)
+
+
 def make_solver(
     solver: Any, gammas: tuple[float, ...], size: int, tol: float, max_iter: int
 ) -> Annealing:
@@ -113,6 +127,11 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         is not penalised.
     gamma_min, gamma_max, gamma_growth : float, default=1, 4, 2
         Sharpness of the first and last stage of training, and the factor between stages.
+    leverage : float or None, default=None
+        Rows whose squared distance from the centre of the features exceeds this many times the
+        median count less, by the square of the excess. The plateaus bound what a row costs; this
+        bounds how far it reaches. 3 helps where rows may lie anywhere, as under gross errors of
+        measurement; None counts all rows alike.
     solver : {"auto", "fisher", "lbfgs", "sla", "search"} or object, default="auto"
         How each stage is solved.
 
@@ -192,6 +211,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         gamma_min: float = 1.0,
         gamma_max: float = 4.0,
         gamma_growth: float = 2.0,
+        leverage: float | None = None,
         solver: Any = "auto",
         tol: float = 1e-4,
         max_iter: int = 100,
@@ -206,6 +226,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.gamma_min = gamma_min
         self.gamma_max = gamma_max
         self.gamma_growth = gamma_growth
+        self.leverage = leverage
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -241,7 +262,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         objective = Objective(
             loss, Gaussian(float(self.l2)), design, training.y, training.weight
         )
-        solution = self._solve(objective, self._start(design, training))
+        if self.leverage is not None:
+            objective = objective.bounded(float(self.leverage))
+        solution = self._solve(objective, self._start(objective, training))
         final = objective.with_gamma(solution.gamma)
         if self.prior == "learned":
             solution, final = self._learn(solution, final)
@@ -253,6 +276,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         for name in ("gamma_min", "gamma_max", "tol"):
             check_number(name, getattr(self, name), low=0, strict=True)
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
+        if self.leverage is not None:
+            check_number("leverage", self.leverage, low=0, strict=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         if self.gamma_min > self.gamma_max:
             raise ValueError(
@@ -267,7 +292,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 f"minimise method; got {self.solver!r}."
             )
 
-    def _start(self, design: ScaledDesign, training: Training) -> Floats:
+    def _start(self, objective: Objective[BetaBernoulli], training: Training) -> Floats:
+        design = objective.design
         same = (
             self.warm_start
             and hasattr(self, "coef_")
@@ -275,7 +301,10 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             and np.array_equal(self.classes_, training.classes)
         )
         if not same:
-            return np.zeros(design.size)
+            zero = np.zeros(design.size)
+            if self.solver == "sla":
+                return zero
+            return robust_start(objective, make_start(design.size, self.tol), zero)
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(self.coef_[0], float(self.intercept_[0]) + threshold)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,14 @@ from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
-from bblr.estimators.linear import LOOSE, PRIORS, make_descent, resolve_prior
+from bblr.estimators.linear import (
+    LOOSE,
+    PRIORS,
+    make_descent,
+    make_start,
+    resolve_prior,
+    robust_start,
+)
 from bblr.estimators.link import Link
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -26,6 +34,7 @@ Floats = NDArray[np.float64]
 _FEW = 2000
 _REPEATS = 3
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0)
+_LEVERAGE = 3.0
 
 
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
@@ -48,8 +57,11 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         - the others as in :class:`BBLRClassifier`.
     l2s : tuple of float, default=(0.1, 0.3, 1, 3, 10, 30)
         Penalties to choose among.
-    gamma_limit : float, default=16
+    gamma_limit : float, default=8
         Largest gamma to try.
+    leverage : {"tuned"}, float or None, default="tuned"
+        Bound on the reach of far-off rows, as in :class:`BBLRClassifier`. "tuned" starts from 3
+        and gives it up where held-out rows speak clearly for that.
     cv : int, splitter or iterable, default=5
         Folds. An integer means stratified folds in random order, fewer where a class has not as
         many examples, and three divisions of the data where there are fewer than 2,000 examples.
@@ -76,6 +88,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         Chosen last gamma.
     l2_ : float
         Chosen penalty.
+    leverage_ : float or None
+        Chosen bound on the reach of far-off rows.
     prior_ : BetaPrior
         Plateaus in training.
     link_ : Link
@@ -97,8 +111,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 1, gamma = 1, 2, 4) stands unless the
-    best trial beats it by two standard errors on held-out examples.
+    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 1, gamma = 1, 2, 4, leverage = 3)
+    stands unless the best trial beats it by two standard errors on held-out examples.
 
     Examples
     --------
@@ -115,7 +129,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         prior: Any = "tuned",
         *,
         l2s: Any = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
-        gamma_limit: float = 16.0,
+        gamma_limit: float = 8.0,
+        leverage: Any = "tuned",
         cv: Any = 5,
         n_jobs: int | None = None,
         solver: str = "auto",
@@ -129,6 +144,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.prior = prior
         self.l2s = l2s
         self.gamma_limit = gamma_limit
+        self.leverage = leverage
         self.cv = cv
         self.n_jobs = n_jobs
         self.solver = solver
@@ -160,17 +176,28 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         training = validate_training(self, X, y, sample_weight, self.class_weight)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter))
+        # Many examples tell settings apart long before the last digits of a fit.
+        coarse = LOOSE if len(training.y) >= _FEW else 1.0
         validation = Validation(
-            design, training.y, training.weight, self._folds(X, training), descent, self.n_jobs
+            design,
+            training.y,
+            training.weight,
+            self._folds(training),
+            replace(descent, tol=coarse * descent.tol),
+            self.n_jobs,
         )
         path, trials = self._choose(validation, l2s)
         objective = Objective(
             BetaBernoulli.from_prior(path.prior, path.gammas[0]),
             Gaussian(path.l2), design, training.y, training.weight,
         )  # fmt: skip
-        solution = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE).minimise(
-            objective, np.zeros(design.size)
+        if path.leverage is not None:
+            objective = objective.bounded(path.leverage)
+        start = robust_start(
+            objective, make_start(design.size, self.tol), np.zeros(design.size)
         )
+        annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
+        solution = annealing.minimise(objective, start)
         held_out, rows = validation.decisions(path)
         link = Link.fit(held_out, training.y[rows], _shared(training.weight, rows))
         self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
@@ -190,6 +217,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         for l2 in l2s:
             check_number("l2s", l2, low=0)
         check_number("gamma_limit", self.gamma_limit, low=1)
+        if isinstance(self.leverage, str) and self.leverage != "tuned":
+            raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")
+        if self.leverage is not None and not isinstance(self.leverage, str):
+            check_number("leverage", self.leverage, low=0, strict=True)
         check_number("tol", self.tol, low=0, strict=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         if self.solver not in ("auto", "fisher", "lbfgs"):
@@ -198,7 +229,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             )
         return l2s
 
-    def _folds(self, X: Any, training: Training) -> list[Fold]:
+    def _folds(self, training: Training) -> list[Fold]:
         """Return the folds; examples of zero weight take no part."""
         rows = np.flatnonzero(training.weight > 0)
         y = training.y[rows]
@@ -244,8 +275,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         gammas: tuple[float, ...],
         l2s: tuple[float, ...],
     ) -> Slam:
-        default = Path(prior, min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12)))), gammas)
-        return Slam(validation, default, l2s, float(self.gamma_limit), self._say)
+        tuned = self.leverage == "tuned"
+        nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12))))
+        default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
+        return Slam(validation, default, l2s, float(self.gamma_limit), tuned, self._say)
 
     def _say(self, sentence: str) -> None:
         if self.verbose:
@@ -265,6 +298,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.intercept_ = np.array([intercept - objective.loss.threshold])
         self.gamma_ = path.gammas[-1]
         self.l2_ = path.l2
+        self.leverage_ = path.leverage
         self.prior_ = path.prior
         self.link_ = link
         self.path_ = solution.trace

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Bar", "Measured", "Outcome", "Unavailable", "attempt", "format_outcomes"]
+__all__ = ["Bar", "Measured", "Outcome", "Unavailable", "attempt", "figure_width", "tally"]
 
 _RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _SIGNS = {"<=": "≤", ">=": "≥"}
@@ -119,18 +119,10 @@ class Outcome:
     def _reason(self) -> str:
         return self.skipped or self.failure
 
-    @property
-    def verdict(self) -> str:
-        """One line: how many figures pass, or why there are none."""
-        if self.measured is None:
-            return f"{self.name}: {'skipped' if self.skipped else 'FAILED'}: {self._reason}"
-        kept = len(self.bars) - len(self.missed)
-        return f"{self.name}: {kept} of {len(self.bars)} figures pass ({self.seconds:.1f} s)"
-
     def lines(self, width: int = 0) -> list[str]:
         """Return the outcome as text: a line a figure, then the notes."""
         if self.measured is None:
-            return [self.verdict]
+            return [f"{self.name}: {'skipped' if self.skipped else 'FAILED'}: {self._reason}"]
         rows = [
             f"  {bar.figure:<{width}}  {_number(self.measured.figures[bar.figure]):>9}"
             f"  {bar.label:<9} {'pass' if bar not in self.missed else 'MISS'}"
@@ -156,16 +148,19 @@ def attempt(name: str, bars: tuple[Bar, ...], work: Callable[[], Measured]) -> O
     return Outcome(name, bars, measured, skipped, failure, time.perf_counter() - started)
 
 
-def format_outcomes(outcomes: Iterable[Outcome]) -> str:
-    """Return a table of figures beside their bars, and a line that counts them."""
+def figure_width(bars: Iterable[Bar]) -> int:
+    """Return the width that lines up the figures of all these bars."""
+    return max((len(bar.figure) for bar in bars), default=0)
+
+
+def tally(outcomes: Iterable[Outcome]) -> str:
+    """Return a line that counts the figures that pass."""
     outcomes = list(outcomes)
-    width = max((len(bar.figure) for outcome in outcomes for bar in outcome.bars), default=0)
-    lines = [line for outcome in outcomes for line in outcome.lines(width)]
     bars = [bar for outcome in outcomes if not outcome.skipped for bar in outcome.bars]
     missed = sum(len(outcome.missed) for outcome in outcomes)
     skipped = sum(bool(outcome.skipped) for outcome in outcomes)
     count = f"{len(bars) - missed} of {len(bars)} figures pass"
-    return "\n".join([*lines, count + (f"; {skipped} cases skipped" if skipped else "")])
+    return count + (f"; {skipped} skipped" if skipped else "")
 
 
 def _number(value: float) -> str:

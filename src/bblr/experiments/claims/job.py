@@ -11,7 +11,7 @@ from joblib import cpu_count
 from rich.console import Console
 
 from bblr.experiments import claims
-from bblr.experiments.bars import Outcome, format_outcomes
+from bblr.experiments.bars import Outcome, figure_width, tally
 from bblr.experiments.cells import versions
 from bblr.experiments.claims.base import Claim, ClaimRun
 from bblr.experiments.records import RecordsError, read_records
@@ -87,29 +87,29 @@ def run_claims(job: ClaimsJob) -> int:
                 print(f"    {bar.figure} {bar.label}")
         return DONE
     outcomes: list[Outcome] = []
+    width = figure_width(bar for claim in chosen for bar in claim.bars)
     try:
         for claim in chosen:
             _say(messages, f"{claim.name} ...")
             outcomes.append(claim.run(job.run(messages)))
-            _say(messages, outcomes[-1].verdict)
+            print(*outcomes[-1].lines(width), sep="\n", flush=True)
+            if job.out is not None:
+                _write(job, job.out, outcomes)  # at once: some claims take long
     except KeyboardInterrupt:
         _say(messages, f"Stopped after {len(outcomes)} of {len(chosen)} claims.")
         return INTERRUPTED
-    print(format_outcomes(outcomes))
-    if job.out is not None:
-        _write(job, outcomes)
+    print(tally(outcomes))
     failed = any(outcome.failure for outcome in outcomes)
     return MISSED if failed or (job.strict and any(o.missed for o in outcomes)) else DONE
 
 
-def _write(job: ClaimsJob, outcomes: list[Outcome]) -> None:
+def _write(job: ClaimsJob, path: Path, outcomes: list[Outcome]) -> None:
     record = {
         "versions": versions(),
         "settings": {"seed": job.seed, "repeats": job.repeats},
         "claims": [outcome.as_record() for outcome in outcomes],
     }
-    assert job.out is not None
-    job.out.write_text(json.dumps(record, indent=2, default=float) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record, indent=2, default=float) + "\n", encoding="utf-8")
 
 
 def _say(console: Console, text: str) -> None:
