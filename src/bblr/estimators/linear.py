@@ -33,8 +33,9 @@ Floats = NDArray[np.float64]
 PRIORS = ("robust", "weak", "empirical", "learned")
 SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 
-# Plateaus of the default prior, chosen by the experiment in docs/defaults.md.
+# Plateaus, penalty and schedule chosen by the experiment in docs/defaults.md.
 ROBUST = BetaPrior(0.2, 0.6)
+DEFAULT_L2 = 3.0
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
 _MAX_NEWTON = 1500
@@ -122,10 +123,10 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           half the share of positives;
         - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
           gradients, started from the error rates of a first fit (as in BBLR4).
-    l2 : float, default=1
+    l2 : float, default=3
         Strength of the Gaussian prior on the weights of the standardised features. The intercept
         is not penalised.
-    gamma_min, gamma_max, gamma_growth : float, default=1, 4, 2
+    gamma_min, gamma_max, gamma_growth : float, default=1, 8, 2
         Sharpness of the first and last stage of training, and the factor between stages.
     leverage : float or None, default=None
         Rows whose squared distance from the centre of the features exceeds this many times the
@@ -207,9 +208,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self,
         prior: Any = "robust",
         *,
-        l2: float = 1.0,
+        l2: float = DEFAULT_L2,
         gamma_min: float = 1.0,
-        gamma_max: float = 4.0,
+        gamma_max: float = 8.0,
         gamma_growth: float = 2.0,
         leverage: float | None = None,
         solver: Any = "auto",

@@ -15,6 +15,7 @@ from bblr.estimators._front import Training, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
 from bblr.estimators.linear import (
+    DEFAULT_L2,
     LOOSE,
     PRIORS,
     make_descent,
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 # Where examples are few one division into folds says little; a few more cost nothing.
 _FEW = 2000
 _REPEATS = 3
-_DEFAULT_GAMMAS = (1.0, 2.0, 4.0)
+_DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
 
 
@@ -111,8 +112,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 1, gamma = 1, 2, 4, leverage = 3)
-    stands unless the best trial beats it by two standard errors on held-out examples.
+    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 3, gamma = 1, 2, 4, 8,
+    leverage = 3) stands unless the best trial beats it by two standard errors on held-out examples.
 
     Examples
     --------
@@ -276,7 +277,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         l2s: tuple[float, ...],
     ) -> Slam:
         tuned = self.leverage == "tuned"
-        nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12))))
+        nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
         default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
         return Slam(validation, default, l2s, float(self.gamma_limit), tuned, self._say)
 
