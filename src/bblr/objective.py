@@ -7,7 +7,7 @@ from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bblr._numeric.fused import fisher_weights
 from bblr._numeric.threads import one_blas_thread
@@ -132,11 +132,13 @@ class Objective(Generic[LossT]):
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
         matrix = self.design.curvature(weight, max_rows=rows)
         matrix[np.diag_indices_from(matrix)] += floor
-        try:
-            with one_blas_thread():
-                return Preconditioner(factor=cho_factor(matrix, check_finite=False))
-        except LinAlgError:
-            return Preconditioner(diagonal=np.maximum(matrix.diagonal(), floor))
+        diagonal = np.maximum(matrix.diagonal(), floor)
+        with one_blas_thread(self.size):
+            # LAPACK itself: scipy's wrappers cost more than a small factorisation.
+            factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
+        if failed:
+            return Preconditioner(diagonal=diagonal)
+        return Preconditioner(factor=factor)
 
     def _fisher(self, raw: Floats) -> Floats:
         if self.loss.fused is None:
@@ -150,11 +152,11 @@ class Objective(Generic[LossT]):
 class Preconditioner:
     """An approximate inverse Hessian: a Cholesky factor, or a diagonal where d is large."""
 
-    factor: tuple[Floats, bool] | None = None
+    factor: Floats | None = None
     diagonal: Floats | None = None
 
     def __call__(self, vector: Floats) -> Floats:
         """Return the product with a vector."""
         if self.factor is not None:
-            return np.asarray(cho_solve(self.factor, vector, check_finite=False))
+            return np.asarray(dpotrs(self.factor, vector, lower=1)[0])
         return vector / np.asarray(self.diagonal)

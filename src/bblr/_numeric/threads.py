@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -44,13 +45,18 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> Any:
+def one_blas_thread(size: int) -> Any:
     """Return a context in which BLAS and LAPACK run on the calling thread alone.
 
     Matrices of a few hundred columns gain little from more threads, and lose a thousandfold when
-    those threads wait for cores that other processes hold.
+    those threads wait for cores that other processes hold. Small ones get no more anyhow.
+
+    Parameters
+    ----------
+    size : int
+        Order of the matrices at hand.
     """
-    return _blas().limit(limits=1)
+    return nullcontext() if size < 64 else _blas().limit(limits=1)
 
 
 def _renew_lock() -> None:

@@ -130,7 +130,7 @@ class DenseDesign(Design):
                 cross += X.T @ X
             return cross, edge
 
-        with one_blas_thread():
+        with one_blas_thread(d):
             parts = map_ranges(part, len(rows), len(rows) * d * d // 8)
         cross = np.sum([cross for cross, _ in parts], axis=0)
         edge = np.sum([edge for _, edge in parts], axis=0)

@@ -112,8 +112,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 3, gamma = 1, 2, 4, 8,
-    leverage = 3) stands unless the best trial beats it by two standard errors on held-out examples.
+    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 3, gamma = 1, 2, 4, 8, leverage = 3)
+    stands unless the best trial beats it by two standard errors on held-out examples.
 
     Examples
     --------
