@@ -48,6 +48,7 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, count, start, 
     e = np.empty(BLOCK)
     q = np.empty(BLOCK)
     low = np.empty(BLOCK)
+    high = np.empty(BLOCK)
     c = np.empty(BLOCK)
     work = np.empty(BLOCK)
     top = np.empty(BLOCK)
@@ -67,6 +68,7 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, count, start, 
             slope[i] = t * x[r] * spacing if inside else 0.0
             z[i] = t * (raw[r] + first * x[r]) if inside else 0.0
             low[i] = (low_positive if y[r] > 0.0 else low_negative) if inside else 1.0
+            high[i] = low[i] + (span if inside else 0.0)
             c[i] = weight[r] if inside else 0.0
             reach = max(reach, abs(z[i]) + count * abs(slope[i]))
         far = reach > _REACH
@@ -77,18 +79,20 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, count, start, 
                 for i in range(BLOCK):
                     top[i] = z[i] + k * slope[i]
                 _exp_minus(top, e, work, bits, BLOCK)
-            for i in range(BLOCK):
-                u = min(e[i], _CAP)
-                height = span if low[i] < 1.0 else 0.0
-                top[i] = 1.0 + u
-                bottom[i] = u if code == SIGMOID else (low[i] + height) + low[i] * u
-                e[i] *= q[i]
             if code == SIGMOID:
                 total = 0.0
                 for i in range(BLOCK):
-                    total += c[i] * (bottom[i] / top[i])
+                    u = min(e[i], _CAP)
+                    total += c[i] * (u / (1.0 + u))
+                    e[i] *= q[i]
                 out[k] += total
-            elif equal:
+                continue
+            for i in range(BLOCK):
+                u = min(e[i], _CAP)
+                top[i] = 1.0 + u
+                bottom[i] = high[i] + low[i] * u
+                e[i] *= q[i]
+            if equal:
                 half = BLOCK // 2
                 while half >= LANES:
                     for i in range(half):
