@@ -202,3 +202,11 @@ def test_the_sample_is_the_same_every_time():
         for _ in range(2)
     ]
     np.testing.assert_array_equal(*found)
+
+
+def test_sample_of_vanishing_weights():
+    X = np.random.default_rng(0).standard_normal((500, 2))
+    design = ScaledDesign(make_design(X), np.ones(500), True)
+    sampled = design.curvature(np.full(500, 1e-310), 100)
+    assert np.isfinite(sampled).all()
+    assert sampled[2, 2] == pytest.approx(500e-310, rel=0.2)

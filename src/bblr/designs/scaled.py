@@ -182,6 +182,8 @@ def _sample(
     if len(rows) <= max_rows:
         return rows, weight[rows]
     share = weight * square_norm
+    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
+    share /= share.max()
     share *= max_rows / share.sum()
     np.minimum(share, 1.0, out=share)
     ticks = np.floor(np.cumsum(share) + 0.5)

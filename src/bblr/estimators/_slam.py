@@ -103,10 +103,6 @@ class Validation:
 # Symmetric plateaus to choose among, from nearly logistic regression to strongly robust.
 PLATEAUS = (1 / 102, 0.05, 0.1, 0.2, 0.3)
 _GROWTHS = (4.0, 8.0)
-# A choice must beat the default by this many standard errors of the paired difference: with a
-# few hundred examples the least of many cross-validated errors is mostly luck.
-_EVIDENCE = 2.0
-
 
 @dataclass(frozen=True, eq=False)
 class Slam:
@@ -124,6 +120,8 @@ class Slam:
         Largest gamma to try.
     tune_leverage : bool
         Whether to try paths that bound no row as well.
+    evidence : float
+        By how many standard errors of the paired difference a trial must beat the default.
     report : callable
         Called with a sentence at each step.
     """
@@ -133,6 +131,7 @@ class Slam:
     l2s: tuple[float, ...]
     gamma_limit: float
     tune_leverage: bool
+    evidence: float
     report: Callable[[str], None]
 
     def choose(self, tune_plateaus: bool) -> tuple[Path, list[Trial]]:
@@ -208,7 +207,7 @@ class Slam:
         )
         total = float(weight @ per_row)
         error = float(np.sqrt(weight @ per_row**2))
-        if total < _EVIDENCE * error:
+        if total <= self.evidence * error:
             self.report(f"kept the default: the best trial gains {total:.1f} ± {error:.1f} errors")
             return self.default
         return best.path

@@ -36,6 +36,9 @@ _FEW = 2000
 _REPEATS = 3
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
+# With few examples the least of many cross-validated errors is mostly luck, and a choice must beat
+# the default by this many standard errors. With thousands, luck moves the error by little.
+_EVIDENCE = 2.0
 
 
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
@@ -113,7 +116,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     Notes
     -----
     A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 3, gamma = 1, 2, 4, 8, leverage = 3)
-    stands unless the best trial beats it by two standard errors on held-out examples.
+    stands unless the best trial beats it: by two standard errors on held-out examples where
+    there are fewer than 2,000, by any margin otherwise.
 
     Examples
     --------
@@ -279,7 +283,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         tuned = self.leverage == "tuned"
         nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
         default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
-        return Slam(validation, default, l2s, float(self.gamma_limit), tuned, self._say)
+        evidence = _EVIDENCE if len(validation.y) < _FEW else 0.0
+        return Slam(
+            validation, default, l2s, float(self.gamma_limit), tuned, evidence, self._say
+        )
 
     def _say(self, sentence: str) -> None:
         if self.verbose:
