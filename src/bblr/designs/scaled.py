@@ -50,7 +50,9 @@ class ScaledDesign:
         self.fit_intercept = fit_intercept
         self.n_features = design.n_features
         self.size = design.n_features + int(fit_intercept)
-        self.centre, self.scale = _centre_scale(design, weight, fit_intercept, z_score)
+        self.centre, self.scale, self.rare = _centre_scale(
+            design, weight, fit_intercept, z_score
+        )
         if np.all(np.abs(self.centre) <= _FAR * self.scale):
             self.design = design.narrowed()
 
@@ -115,13 +117,20 @@ class ScaledDesign:
     def _square_norm(self) -> Floats:
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
+    @cached_property
+    def _reach(self) -> Floats:
+        # Infinite scale takes a column out. In columns that are mostly zero a long row is a rich
+        # one, not one that lies far out.
+        return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
+
     def leverage(self, limit: float, weight: Floats) -> Floats:
         """Return factors in (0, 1] that bound the pull of rows far from the centre.
 
         A row whose squared length exceeds `limit` times the weighted median counts less, by the
         square of the excess; its pull on a weight then falls with its distance instead of growing.
+        Columns that are mostly zero do not count towards the length.
         """
-        length = self._square_norm
+        length = self._reach
         order = np.argsort(length)
         total = np.cumsum(weight[order])
         median = length[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]]
@@ -156,14 +165,14 @@ class ScaledDesign:
 
 def _centre_scale(
     design: Design, weight: Floats, fit_intercept: bool, z_score: bool
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     moments = design.moments(weight)
+    rare = moments.nonzero < 0.5 - 1e-9
     if z_score:
         sample = moments.variance * moments.total / max(moments.total - 1.0, 1.0)
         scale = np.sqrt(sample)
         flat = ~(scale > _FLAT * np.sqrt(moments.mean_square))
-        return moments.mean, np.where(flat, 1.0, scale)
-    rare = moments.nonzero < 0.5 - 1e-9
+        return moments.mean, np.where(flat, 1.0, scale), rare
     with np.errstate(divide="ignore", invalid="ignore"):
         about_zero = np.sqrt(moments.mean_square / moments.nonzero)
     if not fit_intercept:
@@ -172,7 +181,7 @@ def _centre_scale(
         centre = np.where(rare, 0.0, moments.mean)
         scale = np.where(rare, about_zero, np.sqrt(moments.variance))
     flat = ~(scale > _FLAT * np.sqrt(moments.mean_square)) | ~np.isfinite(scale)
-    return centre, np.where(flat, 1.0, scale)
+    return centre, np.where(flat, 1.0, scale), rare
 
 
 def _sample(

@@ -140,7 +140,7 @@ class Slam:
         gammas = geometric(first, self.gamma_limit, growth)
         start = self.default._replace(gammas=gammas)
         trials = self._try("penalty", [start._replace(l2=l2) for l2 in self.l2s])
-        if self.tune_leverage:
+        if self.tune_leverage and not self.validation.design.rare.all():
             trials += self._try("leverage", self._unbounded(_best(trials), gammas))
         if tune_plateaus:
             trials += self._climb_plateaus(_best(trials), gammas)
