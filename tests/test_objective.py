@@ -200,7 +200,7 @@ def test_wide_problems_get_a_diagonal():
 
 def test_preconditioner_multiplies_by_the_inverse():
     matrix = np.array([[4.0, 1.0], [1.0, 3.0]])
-    factor = (np.linalg.cholesky(matrix).T, False)
+    factor = np.linalg.cholesky(matrix)
     np.testing.assert_allclose(Preconditioner(factor=factor)(matrix @ [1.0, 2.0]), [1.0, 2.0])
     np.testing.assert_allclose(
         Preconditioner(diagonal=np.array([2.0, 4.0]))(np.ones(2)), [0.5, 0.25]

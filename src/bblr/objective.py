@@ -150,7 +150,7 @@ class Objective(Generic[LossT]):
 
 @dataclass(frozen=True, eq=False)
 class Preconditioner:
-    """An approximate inverse Hessian: a Cholesky factor, or a diagonal where d is large."""
+    """An approximate inverse Hessian: a lower Cholesky factor, or a diagonal where d is large."""
 
     factor: Floats | None = None
     diagonal: Floats | None = None
