@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
-from bblr.estimators.linear import LOOSE, make_start, robust_start
+from bblr.estimators._training import LOOSE, make_start, robust_start
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
 from bblr.priors import Gaussian

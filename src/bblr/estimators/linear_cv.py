@@ -14,7 +14,7 @@ from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
-from bblr.estimators.linear import (
+from bblr.estimators._training import (
     DEFAULT_L2,
     LOOSE,
     PRIORS,
