@@ -70,7 +70,7 @@ class Design(ABC):
 
     @abstractmethod
     def column(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
-        """Return the values of column j, and the rows they stand in (None for all rows)."""
+        """Return a copy of the values of column j, and their rows (None for all rows)."""
 
     @abstractmethod
     def moments(self, weight: Floats) -> Moments:
@@ -121,7 +121,8 @@ class Design(ABC):
             full[rows] = values
             rows, values = None, full
         if rows is None:
-            return probe_vector(raw, values - centre, steps, y, weight, loss)
+            values -= centre
+            return probe_vector(raw, values, steps, y, weight, loss)
         rest = weight.copy()
         rest[rows] = 0.0
         constant = float(loss.value_gradient(y, raw)[0] @ rest)
