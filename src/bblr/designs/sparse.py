@@ -124,11 +124,10 @@ class SparseDesign(Design):
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
-        X = self.X[rows].astype(np.float64)
-        edge = X.T @ weight
+        half, edge = np.zeros((self.n_features, self.n_features)), np.zeros(self.n_features)
+        kernels.csr_curvature(*self._arrays, rows, weight, half, edge)
+        cross = half + half.T
         total = float(weight.sum())
-        X.data *= np.repeat(np.sqrt(weight), np.diff(X.indptr))
-        cross = (X.T @ X).toarray()
         if np.any(centre):
             moved = np.outer(edge - 0.5 * total * centre, centre)
             cross -= moved + moved.T

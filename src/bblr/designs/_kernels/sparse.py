@@ -100,3 +100,20 @@ def csr_square_norm(data, indices, indptr, centre, inverse, start, stop, out):
             u = (data[k] - m) * t
             total += u * u - (m * t) ** 2
         out[i] = max(total, 0.0)
+
+
+@njit(**JIT)
+def csr_curvature(data, indices, indptr, rows, weight, half, edge):
+    """Add X'WX over the given rows, less its transpose's share, to `half`, and X'w to `edge`.
+
+    `half` plus its transpose is the whole.
+    """
+    for i in range(len(rows)):
+        low, high = indptr[rows[i]], indptr[rows[i] + 1]
+        for k in range(low, high):
+            j = indices[k]
+            pull = weight[i] * data[k]
+            edge[j] += pull
+            half[j, j] += 0.5 * pull * data[k]
+            for m in range(low, k):
+                half[j, indices[m]] += pull * data[m]
