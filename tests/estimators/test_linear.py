@@ -195,3 +195,13 @@ def test_without_an_intercept(noisy_data):
     X, y = noisy_data
     model = BBLRClassifier(fit_intercept=False).fit(X, y)
     assert model.intercept_[0] == 0.0
+
+
+def test_weaker_penalties_follow_while_the_weakest_is_best(noisy_data):
+    """One strong penalty is only where the search begins, if a weaker one predicts better."""
+    X, y = noisy_data
+    strong = BBLRClassifierCV(l2s=(1e4,), cv=3, random_state=0).fit(X, y)
+    tried = {trial.path.l2 for trial in strong.trials_}
+    assert min(tried) < 1e3
+    enough = BBLRClassifierCV(l2s=(1.0, 1e-3), cv=3, random_state=0).fit(X, y)
+    assert min(trial.path.l2 for trial in enough.trials_) >= 1e-3 / 9

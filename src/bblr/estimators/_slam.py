@@ -103,6 +103,9 @@ class Validation:
 # Symmetric plateaus to choose among, from nearly logistic regression to strongly robust.
 PLATEAUS = (1 / 102, 0.05, 0.1, 0.2, 0.3)
 _GROWTHS = (4.0, 8.0)
+# No weaker penalty than a third of this is tried.
+_WEAKEST = 1e-3
+
 
 @dataclass(frozen=True, eq=False)
 class Slam:
@@ -115,7 +118,7 @@ class Slam:
     default : Path
         What stands unless the data speak clearly against it.
     l2s : tuple of float
-        Penalties to try.
+        Penalties to try; weaker ones follow while the weakest is the best.
     gamma_limit : float
         Largest gamma to try.
     tune_leverage : bool
@@ -140,6 +143,10 @@ class Slam:
         gammas = geometric(first, self.gamma_limit, growth)
         start = self.default._replace(gammas=gammas)
         trials = self._try("penalty", [start._replace(l2=l2) for l2 in self.l2s])
+        weakest = min(self.l2s)
+        while _best(trials).path.l2 == weakest > _WEAKEST:
+            weakest /= 3.0
+            trials += self._try("penalty", [start._replace(l2=weakest)])
         if self.tune_leverage and not self.validation.design.rare.all():
             trials += self._try("leverage", self._unbounded(_best(trials), gammas))
         if tune_plateaus:

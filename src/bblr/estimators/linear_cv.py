@@ -36,9 +36,14 @@ _FEW = 2000
 _REPEATS = 3
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
+# Plateaus that stand where they are tuned or learned from few examples; with the bound on leverage
+# they need not be as strong as those of BBLRClassifier (docs/defaults.md).
+_STANDING = BetaPrior(0.1, 0.8)
 # With few examples the least of many cross-validated errors is mostly luck, and a choice must beat
-# the default by this many standard errors. With thousands, luck moves the error by little.
-_EVIDENCE = 2.0
+# the default by this many standard errors: fewer where the prior is given, and the rest of the
+# default was not made for it. With thousands of examples luck moves the error by little.
+_EVIDENCE_TUNED = 2.0
+_EVIDENCE_GIVEN = 1.0
 
 
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
@@ -60,7 +65,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
           started from the held-out error rates; penalty and schedule are then chosen anew (BBLR4);
         - the others as in :class:`BBLRClassifier`.
     l2s : tuple of float, default=(0.1, 0.3, 1, 3, 10, 30)
-        Penalties to choose among.
+        Penalties to try; while the weakest of them is the best, weaker ones are tried as well.
     gamma_limit : float, default=8
         Largest gamma to try.
     leverage : {"tuned"}, float or None, default="tuned"
@@ -115,9 +120,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    A default (a = 0.2, b = 0.6 or the prior asked for, l2 = 3, gamma = 1, 2, 4, 8, leverage = 3)
-    stands unless the best trial beats it: by two standard errors on held-out examples where
-    there are fewer than 2,000, by any margin otherwise.
+    A default stands unless the best trial beats it on held-out examples: the prior asked for, or
+    a = 0.1, b = 0.8 (a = 0.2, b = 0.6 from 2,000 examples on), l2 = 3, gamma = 1, 2, 4, 8 and
+    leverage = 3. With 2,000 examples or more any margin will do; with fewer it takes two standard
+    errors where the plateaus are tuned, one otherwise.
 
     Examples
     --------
@@ -259,7 +265,9 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         return folds
 
     def _choose(self, validation: Validation, l2s: tuple[float, ...]) -> tuple[Path, list[Trial]]:
-        given = "robust" if self.prior in ("tuned", "learned") else self.prior
+        given = self.prior
+        if self.prior in ("tuned", "learned"):
+            given = _STANDING if len(validation.y) < _FEW else "robust"
         prior = resolve_prior(given, validation.y, validation.weight)
         gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= self.gamma_limit)
         path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
@@ -283,7 +291,9 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         tuned = self.leverage == "tuned"
         nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
         default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
-        evidence = _EVIDENCE if len(validation.y) < _FEW else 0.0
+        evidence = _EVIDENCE_TUNED if self.prior == "tuned" else _EVIDENCE_GIVEN
+        if len(validation.y) >= _FEW:
+            evidence = 0.0
         return Slam(
             validation, default, l2s, float(self.gamma_limit), tuned, evidence, self._say
         )
