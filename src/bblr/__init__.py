@@ -1,7 +1,19 @@
 """Classification by (nearly) zero-one loss: Beta-Bernoulli classifiers for scikit-learn."""
 
 from bblr._version import __version__
-from bblr.estimators import BBLRClassifier, BBLRClassifierCV, SLAClassifier
+from bblr.estimators import (
+    BBLRClassifier,
+    BBLRClassifierCV,
+    SLAClassifier,
+    ZeroOneClassifier,
+)
 from bblr.losses import BetaPrior
 
-__all__ = ["BBLRClassifier", "BBLRClassifierCV", "BetaPrior", "SLAClassifier", "__version__"]
+__all__ = [
+    "BBLRClassifier",
+    "BBLRClassifierCV",
+    "BetaPrior",
+    "SLAClassifier",
+    "ZeroOneClassifier",
+    "__version__",
+]

@@ -92,6 +92,10 @@ class Objective(Generic[LossT]):
         wrong = ~(self.y * (raw - self.loss.threshold) > 0)
         return float(self.weight @ wrong)
 
+    def pull(self, residual: Floats) -> Floats:
+        """Return the transpose product of the data in parameter space with a number a row."""
+        return self.design.pull(residual)
+
     def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
         return self.design.direction(j)

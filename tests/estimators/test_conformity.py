@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier
+from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier, ZeroOneClassifier
 
 
 @parametrize_with_checks(
@@ -13,6 +13,10 @@ from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier
         BBLRClassifier(prior="empirical", class_weight="balanced"),
         BBLRClassifierCV(cv=3),
         SLAClassifier(),
+        ZeroOneClassifier(random_state=0),
+        ZeroOneClassifier(solver="sla"),
+        ZeroOneClassifier(solver="csa", random_state=0),
+        ZeroOneClassifier(solver="mip", time_limit=5, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

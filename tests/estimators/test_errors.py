@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from bblr import BBLRClassifier, BBLRClassifierCV, BetaPrior, SLAClassifier
+from bblr import (
+    BBLRClassifier,
+    BBLRClassifierCV,
+    BetaPrior,
+    SLAClassifier,
+    ZeroOneClassifier,
+)
 
 X = np.random.default_rng(0).standard_normal((20, 2))
 Y = np.arange(20) % 2
@@ -34,6 +40,11 @@ BAD_PARAMETERS = [
     (SLAClassifier(gamma_min=-1), "gamma_min"),
     (SLAClassifier(gamma_min=10, gamma_max=2), "gamma_min"),
     (SLAClassifier(spacing=0), "spacing"),
+    (ZeroOneClassifier(solver="best"), "solver"),
+    (ZeroOneClassifier(time_limit=0), "time_limit"),
+    (ZeroOneClassifier(n_jobs=0), "n_jobs"),
+    (ZeroOneClassifier(n_jobs=1.5), "n_jobs"),
+    (ZeroOneClassifier(class_weight={7: 1.0}), "class_weight"),
 ]
 
 
@@ -43,7 +54,7 @@ def test_bad_parameters_are_named(model, name):
         model.fit(X, Y)
 
 
-MODELS = [BBLRClassifier(), BBLRClassifierCV(cv=2), SLAClassifier()]
+MODELS = [BBLRClassifier(), BBLRClassifierCV(cv=2), SLAClassifier(), ZeroOneClassifier()]
 
 BAD_DATA = {
     "NaN": (np.where(np.eye(20, 2), np.nan, X), Y, None, "NaN"),

@@ -69,6 +69,10 @@ class Design(ABC):
         """Return X.T @ residual."""
 
     @abstractmethod
+    def table(self) -> Floats:
+        """Return all numbers as one dense, row-major float64 array."""
+
+    @abstractmethod
     def column(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return a copy of the values of column j, and their rows (None for all rows)."""
 

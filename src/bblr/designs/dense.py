@@ -87,6 +87,10 @@ class DenseDesign(Design):
         )
         return Pass(value, gradient[:-1], float(gradient[-1]), raw)
 
+    def table(self) -> Floats:
+        """Return all numbers as one dense, row-major float64 array."""
+        return np.ascontiguousarray(self.X, dtype=np.float64)
+
     def column(self, j: int) -> tuple[None, Floats]:
         """Return a copy of column j as float64."""
         values = np.empty(self.n_rows)

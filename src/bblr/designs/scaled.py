@@ -102,6 +102,10 @@ class ScaledDesign:
         steps = steps / self.scale[j]
         return self.design.probe(raw, j, float(self.centre[j]), steps, y, weight, loss)
 
+    def pull(self, residual: Floats) -> Floats:
+        """Return the direction in parameter space in which raw scores grow along `residual`."""
+        return self._parameter_gradient(self.design.pull(residual), float(residual.sum()))
+
     def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
         if self._is_intercept(j):

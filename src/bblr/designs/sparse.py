@@ -99,6 +99,10 @@ class SparseDesign(Design):
         )  # fmt: skip
         return Pass(value, gradient[:-1], float(gradient[-1]), raw)
 
+    def table(self) -> Floats:
+        """Return all numbers as one dense, row-major float64 array."""
+        return np.ascontiguousarray(self.X.toarray(), dtype=np.float64)
+
     def column(self, j: int) -> tuple[NDArray[np.intp], Floats]:
         """Return the stored values of column j and their rows."""
         data, indices, indptr = self._csc

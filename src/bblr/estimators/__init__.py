@@ -3,5 +3,6 @@
 from bblr.estimators.linear import BBLRClassifier
 from bblr.estimators.linear_cv import BBLRClassifierCV
 from bblr.estimators.sla import SLAClassifier
+from bblr.estimators.zero_one import ZeroOneClassifier
 
-__all__ = ["BBLRClassifier", "BBLRClassifierCV", "SLAClassifier"]
+__all__ = ["BBLRClassifier", "BBLRClassifierCV", "SLAClassifier", "ZeroOneClassifier"]

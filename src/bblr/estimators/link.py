@@ -66,6 +66,24 @@ class Link:
         return cls(BetaPrior(low, high - low), exp(free[2]) / scale)
 
 
+@dataclass(frozen=True)
+class Step:
+    """The link in the limit of gamma: the upper plateau where the decision is positive.
+
+    Parameters
+    ----------
+    prior : BetaPrior
+        Plateaus; they must straddle 1/2.
+    """
+
+    prior: BetaPrior
+
+    def probability(self, decision: Any) -> Floats:
+        """Return the probability of the positive class."""
+        decision = np.asarray(decision, dtype=np.float64)
+        return np.where(decision > 0, self.prior.a + self.prior.b, self.prior.a)
+
+
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
     """Return the lower and the upper plateau that the asymptotic analysis suggests."""
     up = float(weight[y > 0].sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from bblr.solvers import (
     Stage,
     geometric,
 )
+from bblr.solvers.solution import Callback
 
 # Eighteen penalties from 2^-10 to 2^10 for the logistic fits that SLA starts from.
 _START_COSTS = 2.0 ** np.linspace(-10, 10, 18)
@@ -125,26 +127,19 @@ class SLAClassifier(LinearBinaryClassifier):
         objective = Objective(
             Sigmoid(float(self.gamma_min)), Gaussian(0.0), design, training.y, training.weight
         )
-        start = _best_logistic(objective)
-        annealed = Annealing(
+        solution = anneal_sigmoid(
+            objective,
             geometric(self.gamma_min, self.gamma_max, self.gamma_growth),
-            descent=GradientDescent(min_gain=float(self.min_gain)),
-            search=RangeSearch(
-                float(self.radius), float(self.spacing), float(self.min_gain), first=True
-            ),
-            keep="best",
-            max_rounds=1000,
-        ).minimise(objective, start, callback=self._report)
-        last = _zero_one_probe(objective, annealed.theta)
-        stage = Stage(np.inf, last.value, last.value, last.n_iter, last.reason)
-        self._report(stage)
-        coef, intercept = design.unpack(last.theta)
+            RangeSearch(float(self.radius), float(self.spacing), float(self.min_gain), first=True),
+            self._report,
+        )
+        coef, intercept = design.unpack(solution.theta)
         self.classes_ = training.classes
         self.coef_ = coef[None, :]
         self.intercept_ = np.array([intercept])
-        self.gamma_ = annealed.gamma
-        self.path_ = [*annealed.trace, stage]
-        self.n_iter_ = max(1, annealed.n_iter + last.n_iter)
+        self.gamma_ = solution.gamma
+        self.path_ = solution.trace
+        self.n_iter_ = max(1, solution.n_iter)
         return self
 
     def _check_parameters(self) -> None:
@@ -164,6 +159,33 @@ class SLAClassifier(LinearBinaryClassifier):
                 f"{stage.errors:g}, {stage.n_iter} steps, {stage.reason}",
                 flush=True,
             )
+
+
+def anneal_sigmoid(
+    objective: Any,
+    gammas: tuple[float, ...] = (2.0, 20.0, 200.0),
+    search: RangeSearch = RangeSearch(8.0, 0.2, 0.1, first=True),  # noqa: B008 (frozen)
+    callback: Callback | None = None,
+) -> Solution:
+    """Run SLA on an objective of sigmoid loss: start, stages, and the last coordinate search."""
+    annealed = Annealing(
+        gammas,
+        descent=GradientDescent(min_gain=search.min_gain),
+        search=search,
+        keep="best",
+        max_rounds=1000,
+    ).minimise(objective, _best_logistic(objective), callback=callback)
+    last = _zero_one_probe(objective, annealed.theta)
+    stage = Stage(np.inf, last.value, last.value, last.n_iter, last.reason)
+    if callback is not None:
+        callback(stage)
+    return replace(
+        annealed,
+        theta=last.theta,
+        errors=last.value,
+        n_iter=annealed.n_iter + last.n_iter,
+        trace=[*annealed.trace, stage],
+    )
 
 
 def _best_logistic(objective: Objective[Sigmoid]) -> Any:

@@ -1,0 +1,245 @@
+"""Vertices of the arrangement that the rows of a problem cut parameter space into.
+
+A row z is classified correctly by theta where z @ theta > 0, so every row is a hyperplane through
+the origin, and all theta of one cell between the hyperplanes make the same errors. Each cell
+touches vertices: directions theta that are orthogonal to D - 1 independent rows, the basis. The
+rows of the basis cost nothing, since a small push puts each of them on its right side. One vertex
+thus stands for the best of the 2^(D-1) cells around it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from bblr._numeric.elementary import JIT
+
+# Scores and slopes below this share of a row's length are rounding errors.
+_ZERO = 1e-10
+# Breakpoints closer than this are one point.
+_SAME = 1e-9
+# A row of the basis must stick out of the span of the others by this share of its length.
+_INDEPENDENT = 1e-6
+_PUSHES = 5
+
+
+@njit(**JIT)
+def _project_out(frame, size, vector):
+    # Twice: once leaves rounding errors behind. Returns the length left and makes it one.
+    d = len(vector)
+    for _ in range(2):
+        for k in range(size):
+            dot = 0.0
+            for j in range(d):
+                dot += frame[k, j] * vector[j]
+            for j in range(d):
+                vector[j] -= dot * frame[k, j]
+    length = 0.0
+    for j in range(d):
+        length += vector[j] * vector[j]
+    length = np.sqrt(length)
+    if length > 0.0:
+        for j in range(d):
+            vector[j] /= length
+    return length
+
+
+@njit(**JIT)
+def strict_loss(rows, weight, theta):
+    """Return the weight of the rows whose score is not positive."""
+    total = 0.0
+    for i in range(len(weight)):
+        score = 0.0
+        for j in range(len(theta)):
+            score += rows[i, j] * theta[j]
+        if not score > 0.0:
+            total += weight[i]
+    return total
+
+
+@njit(**JIT)
+def first_basis(rows, order, basis, frame):
+    """Fill `basis` with independent rows, the first of `order` first; return how many there are.
+
+    `frame` gets an orthonormal basis of their span.
+    """
+    size = 0
+    vector = np.empty(rows.shape[1])
+    for i in order:
+        vector[:] = rows[i]
+        length = np.sqrt((vector * vector).sum())
+        if length == 0.0:
+            continue
+        if _project_out(frame, size, vector) > _INDEPENDENT * length:
+            frame[size] = vector
+            basis[size] = i
+            size += 1
+            if size == len(basis):
+                break
+    return size
+
+
+@njit(**JIT)
+def leave_vertex(rows, weight, basis, theta, rng, out):
+    """Push a vertex into a cell beside it; return the strict loss there, and the point in `out`.
+
+    The push gives every row of the basis a positive score and stops half-way to the first other
+    row that would become wrong. Where further rows pass through the vertex, some pushes are
+    luckier than others, so a few are tried.
+    """
+    n, d = rows.shape
+    size = len(basis)
+    frame = np.empty((d, d))
+    lower = np.zeros((size, size))
+    for k in range(size):
+        frame[k] = rows[basis[k]]
+        for m in range(k):
+            lower[k, m] = (rows[basis[k]] * frame[m]).sum()
+        lower[k, k] = _project_out(frame, k, frame[k])
+    best = np.inf
+    push, part, moved = np.empty(d), np.empty(size), np.empty(d)
+    for attempt in range(_PUSHES):
+        push[:] = 0.0
+        for k in range(size):
+            target = 1.0 if attempt == 0 else 1e-3 + rng.random()
+            for m in range(k):
+                target -= lower[k, m] * part[m]
+            part[k] = target / lower[k, k]
+            push += part[k] * frame[k]
+        room = 1.0
+        for i in range(n):
+            score = 0.0
+            slope = 0.0
+            for j in range(d):
+                score += rows[i, j] * theta[j]
+                slope += rows[i, j] * push[j]
+            if slope < 0.0 and score > _SAME and -score / slope < room:
+                room = -score / slope
+        for j in range(d):
+            moved[j] = theta[j] + 0.5 * room * push[j]
+        loss = strict_loss(rows, weight, moved)
+        if loss < best:
+            best = loss
+            out[:] = moved
+    return best
+
+
+@njit(**JIT)
+def _breakpoints(rows, lengths, weight, free, dropped, theta, v, at, gain, who):
+    # Where rows change sides along theta + step * v; returns their number and the loss far left.
+    d = len(theta)
+    count = 0
+    loss = 0.0
+    for i in range(len(weight)):
+        if free[i]:
+            continue
+        score = 0.0
+        slope = 0.0
+        for j in range(d):
+            score += rows[i, j] * theta[j]
+            slope += rows[i, j] * v[j]
+        if i == dropped:
+            score = 0.0
+        if abs(slope) > _ZERO * lengths[i]:
+            at[count] = -score / slope
+            who[count] = i
+            gain[count] = -weight[i] if slope > 0.0 else weight[i]
+            loss += weight[i] if slope > 0.0 else 0.0
+            count += 1
+        elif score <= _ZERO * lengths[i]:
+            loss += weight[i]
+    return count, loss
+
+
+@njit(**JIT)
+def _draw_vertex(at, gain, count, loss, limit, heat, rng):
+    # One of the vertices along the line, with probability proportional to exp(-loss / heat):
+    # the largest of loss plus Gumbel noise. Vertices above `limit` are not worth a logarithm.
+    order = np.argsort(at[:count])
+    chosen, best, found = -1, -np.inf, np.inf
+    k = 0
+    while k < count:
+        before, first = loss, k
+        here = at[order[k]]
+        while k < count and at[order[k]] - here <= _SAME * (1.0 + abs(here)):
+            loss += gain[order[k]]
+            k += 1
+        least = min(before, loss)
+        if least <= limit or chosen < 0:
+            rank = -least / heat - np.log(-np.log(rng.random()))
+            if rank > best:
+                best, found = rank, least
+                chosen = order[first + rng.integers(0, k - first)]
+    return chosen, found
+
+
+@njit(**JIT)
+def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
+    """Walk from vertex to vertex while it cools down; return the least strict loss met.
+
+    A step gives up one row of the basis, which opens an edge of the arrangement, and draws another
+    vertex on that edge: all of them are found by one sort.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, D)
+        Rows times their labels, of rank D > 1.
+    weight : ndarray of shape (n,)
+        Weights.
+    theta : ndarray of shape (D,)
+        Where to start: the walk begins at a vertex near by. Gets the last vertex.
+    best_theta : ndarray of shape (D,)
+        The best parameters so far, and after the walk.
+    rng : numpy.random.Generator
+        Decides the walk.
+    steps : int
+        Steps to take.
+    hot, cold : float
+        First and last temperature, in units of the loss; it falls geometrically.
+    """
+    n, d = rows.shape
+    lengths = np.sqrt((rows * rows).sum(axis=1))
+    near = np.abs(rows @ theta) / np.maximum(lengths, 1e-300)
+    basis = np.empty(d - 1, np.int64)
+    frame = np.empty((d, d))
+    first_basis(rows, np.argsort(near), basis, frame)
+    free = np.zeros(n, np.bool_)
+    for i in basis:
+        free[i] = True
+    _project_out(frame, d - 1, theta)
+    best = strict_loss(rows, weight, best_theta)
+    here = np.inf
+    v, moved = np.empty(d), np.empty(d)
+    at, gain, who = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for step in range(steps):
+        heat = hot * (cold / hot) ** (step / steps)
+        place = rng.integers(0, d - 1)
+        size = 0
+        for k in range(d - 1):
+            if k != place:
+                frame[size] = rows[basis[k]]
+                _project_out(frame, size, frame[size])
+                size += 1
+        _project_out(frame, size, theta)
+        frame[size] = theta
+        for j in range(d):
+            v[j] = rng.standard_normal()
+        _project_out(frame, size + 1, v)
+        free[basis[place]] = False
+        count, loss = _breakpoints(
+            rows, lengths, weight, free, basis[place], theta, v, at, gain, who
+        )
+        chosen, here = _draw_vertex(at, gain, count, loss, here + 10.0 * heat, heat, rng)
+        basis[place] = who[chosen]
+        free[who[chosen]] = True
+        for j in range(d):
+            theta[j] += at[chosen] * v[j]
+        _project_out(frame, 0, theta)
+        if here < best:
+            settled = leave_vertex(rows, weight, basis, theta, rng, moved)
+            if settled < best:
+                best = settled
+                best_theta[:] = moved
+                if best == 0.0:
+                    break
+    return best

@@ -1,0 +1,375 @@
+"""ZeroOneClassifier: the linear classifier with the fewest training errors, or a bound on them."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from bblr.designs import ScaledDesign, make_design
+from bblr.estimators._front import Training, check_choice, check_number, validate_training
+from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
+from bblr.estimators._training import ROBUST, make_solver, make_start, robust_start
+from bblr.estimators.link import Step, asymptotic_prior
+from bblr.estimators.sla import anneal_sigmoid
+from bblr.losses import BetaBernoulli, Sigmoid, ZeroOne
+from bblr.objective import Objective
+from bblr.priors import Gaussian
+from bblr.solvers.zero_one import (
+    BranchAndBound,
+    BranchAndCut,
+    CombinatorialApproximation,
+    CombinatorialSearch,
+    Enumeration,
+    LineSearch,
+    Moment,
+    Progress,
+    VertexSearch,
+    ZeroOneProblem,
+    widest,
+)
+
+SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
+
+# Numbers up to which the data are gathered into one table of distinct rows.
+_TABLE = 5_000_000
+# Numbers up to which a linear programme may look for the middle of the cell that was found.
+_MIDDLE = 200_000
+# The annealed fit that the solvers start from.
+_START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
+_START_L2 = 1.0
+
+
+class ZeroOneClassifier(ProbabilisticLinearClassifier):
+    """Linear classifier trained on the zero-one loss itself.
+
+    Counts training errors, weighted by `sample_weight` and `class_weight` as costs, and minimises
+    that count over all hyperplanes. A score of exactly 0 is an error.
+
+    Parameters
+    ----------
+    solver : {"search", "sla", "pcs", "csa", "bnb", "mip", "exact"}, default="search"
+        How to minimise:
+
+        - "search": annealed walks over the vertices of the arrangement, started from an annealed
+          Beta-Bernoulli fit; exact line searches where the data are large or sparse;
+        - "sla": the sigmoid loss annealed, as :class:`SLAClassifier` does, but the best parameters
+          met on the way are kept;
+        - "pcs", "csa": hyperplanes through subsets of the points, all of them in turn, or a few
+          and then swaps of single points;
+        - "bnb": branch and bound over the labels of single points;
+        - "mip": "search", and then a proof by branch and cut over contradictions;
+        - "exact": enumeration, for one or two features.
+    time_limit : float or None, default=60
+        Seconds after which the best so far is returned; None for no limit.
+    fit_intercept : bool, default=True
+        Whether the hyperplane may miss the origin.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the examples by class: costs of errors.
+    random_state : int, RandomState or None, default=None
+        Seed. The same seed gives the same classifier unless the time limit cuts the run short.
+    n_jobs : int or None, default=None
+        Threads of "search"; None or -1 for all cores. The result does not depend on it.
+    verbose : int, default=0
+        Print loss, bound, gap and seconds whenever one of them improves.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Normal of the hyperplane, of length one.
+    intercept_ : ndarray of shape (1,)
+        Intercept. The score of a row is its signed distance from the hyperplane.
+    classes_ : ndarray of shape (2,)
+        Classes, the positive one last.
+    zero_one_loss_ : float
+        Weighted training errors.
+    lower_bound_ : float
+        No linear classifier has a smaller loss.
+    gap_ : float
+        (zero_one_loss_ - lower_bound_) / zero_one_loss_.
+    optimal_ : bool
+        Whether it is proved that no linear classifier is better.
+    trace_ : list of Moment
+        Seconds, loss and bound at every improvement.
+    reason_ : str
+        Why the solver stopped.
+    prior_ : BetaPrior
+        The observed error rates, between which the probabilities jump.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    Notes
+    -----
+    ``optimal_`` is a statement about real numbers: no hyperplane whatever, however thin the gap it
+    passes through, makes a smaller loss on the training data as given in float64. Bounds rest on
+    contradictions checked in whole-number arithmetic and on weak duality, never on a tolerance of
+    a solver. Where weights are not whole numbers, losses are compared up to a millionth of the
+    largest weight.
+
+    Examples
+    --------
+    >>> from bblr import ZeroOneClassifier
+    >>> from bblr.datasets import load_uci
+    >>> X, y = load_uci("breast", return_X_y=True)
+    >>> model = ZeroOneClassifier(solver="mip", random_state=0).fit(X, y)
+    >>> model.zero_one_loss_, model.optimal_
+    (11.0, True)
+    """
+
+    def __init__(
+        self,
+        solver: str = "search",
+        *,
+        time_limit: float | None = 60.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.solver = solver
+        self.time_limit = time_limit
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Cost of an error on each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._check_parameters()
+        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(seed)
+        progress = Progress(self.time_limit, self._report if self.verbose else None)
+        n, d = training.design.n_rows, training.design.n_features
+        if n * (d + 1) <= _TABLE:
+            coef, intercept, slack = self._fit_table(training, progress, rng)
+        elif self.solver in ("search", "sla"):
+            coef, intercept, slack = self._fit_large(training, progress, rng)
+        else:
+            raise ValueError(
+                f"solver={self.solver!r} is for at most {_TABLE:,} numbers, and X holds "
+                f"{n} x {d}; use solver='search'."
+            )
+        self._unpack(coef, intercept, slack, progress, training)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("solver", self.solver, SOLVERS)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, low=0, strict=True)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
+            raise ValueError(
+                "n_jobs must be a number of threads, or -1 or None for all cores; "
+                f"got {self.n_jobs!r}."
+            )
+
+    def _fit_table(
+        self, training: Training, progress: Progress, rng: np.random.Generator
+    ) -> tuple[Floats, float, float]:
+        problem = ZeroOneProblem.from_data(
+            training.design.table(), training.y, training.weight, bool(self.fit_intercept)
+        )
+        if len(problem.weight) == 0:
+            # Every row contradicts an equal one, so all classifiers are alike.
+            theta = np.zeros(problem.size)
+            theta[-1] = 1.0
+            progress.found(theta, problem.base)
+            progress.raise_bound(problem.base)
+            self.reason_ = "every classifier has the same loss"
+            return *problem.unpack(theta), problem.slack
+        points = problem.given[:, : training.design.n_features] * problem.label[:, None]
+        design = ScaledDesign(
+            make_design(points),
+            problem.weight,
+            bool(self.fit_intercept),
+            z_score=self.solver == "sla",
+        )
+        if self.solver == "sla":
+            theta = self._sla(design, problem.label, problem.weight, progress, problem.base)
+            theta = problem.pack(*design.unpack(theta))
+        else:
+            if self.solver in ("pcs", "csa", "bnb"):
+                start = _support_vectors(problem)
+            else:
+                start = _annealed(design, problem.label, problem.weight)
+                start = problem.pack(*design.unpack(start))
+            theta = self._solve(problem, start, progress, rng)
+        return *problem.unpack(_middle(problem, theta)), problem.slack
+
+    def _solve(
+        self,
+        problem: ZeroOneProblem,
+        start: Floats,
+        progress: Progress,
+        rng: np.random.Generator,
+    ) -> Floats:
+        options: dict[str, Any] = {"rng": rng, "n_jobs": self.n_jobs}
+        if self.solver == "mip":
+            # The proof goes faster the better the incumbent, and a walk takes seconds.
+            start = VertexSearch(legs=3).minimise(problem, start, progress, **options).theta
+        solvers = {
+            "search": VertexSearch,
+            "pcs": CombinatorialSearch,
+            "csa": CombinatorialApproximation,
+            "bnb": BranchAndBound,
+            "mip": BranchAndCut,
+            "exact": Enumeration,
+        }
+        found = solvers[self.solver]().minimise(problem, start, progress, **options)
+        self.reason_ = found.reason
+        return found.theta
+
+    def _fit_large(
+        self, training: Training, progress: Progress, rng: np.random.Generator
+    ) -> tuple[Floats, float, float]:
+        design = ScaledDesign(
+            training.design,
+            training.weight,
+            bool(self.fit_intercept),
+            z_score=self.solver == "sla",
+        )
+        y, weight = training.y, training.weight
+        if self.solver == "sla":
+            theta = self._sla(design, y, weight, progress, 0.0)
+        else:
+            objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
+            start = _annealed(design, y, weight)
+            found = LineSearch().minimise(objective, start, progress, rng=rng)
+            theta, self.reason_ = found.theta, found.reason
+        return *design.unpack(theta), 0.0
+
+    def _sla(
+        self, design: ScaledDesign, y: Floats, weight: Floats, progress: Progress, base: float
+    ) -> Floats:
+        objective = Objective(Sigmoid(2.0), Gaussian(0.0), design, y, weight)
+        try:
+            solution = anneal_sigmoid(_Timed(objective, progress, base))
+            progress.found(solution.theta, base + objective.errors(solution.theta))
+            self.reason_ = "annealing ended"
+        except _TimeUp:
+            self.reason_ = "time limit"
+        return np.asarray(progress.theta)
+
+    def _report(self, moment: Moment) -> None:
+        gap = (moment.loss - moment.bound) / moment.loss if moment.loss > 0 else 0.0
+        print(
+            f"[zero-one] {moment.seconds:.2f} s: loss {moment.loss:g}, bound {moment.bound:g}, "
+            f"gap {100 * gap:.0f} %",
+            flush=True,
+        )
+
+    def _unpack(
+        self,
+        coef: Floats,
+        intercept: float,
+        slack: float,
+        progress: Progress,
+        training: Training,
+    ) -> None:
+        length = float(np.linalg.norm(coef))
+        if length > 0:
+            coef, intercept = coef / length, intercept / length
+        else:
+            intercept = float(np.sign(intercept))
+        raw = training.design.scores(coef, intercept)
+        wrong = training.y * raw <= 0
+        loss = float(training.weight @ wrong)
+        self.classes_ = training.classes
+        self.coef_ = coef[None, :]
+        self.intercept_ = np.array([intercept])
+        self.zero_one_loss_ = loss
+        self.lower_bound_ = min(progress.bound, loss)
+        self.gap_ = (loss - self.lower_bound_) / loss if loss > 0 else 0.0
+        self.optimal_ = bool(loss - self.lower_bound_ <= slack)
+        self.trace_ = progress.trace
+        self.prior_ = asymptotic_prior(raw, 0.0, training.y, training.weight)
+        self.link_ = Step(self.prior_)
+
+
+def _annealed(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
+    """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
+    loss = BetaBernoulli.from_prior(ROBUST, _START_GAMMAS[0])
+    objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
+    start = robust_start(objective, make_start(design.size, 1e-4), np.zeros(design.size))
+    solver = make_solver("auto", _START_GAMMAS, design.size, 1e-4, 100)
+    return np.asarray(solver.minimise(objective, start).theta)
+
+
+def _support_vectors(problem: ZeroOneProblem) -> Floats:
+    """Return the parameters of a linear support vector machine, where Nguyen and Sanner start."""
+    from sklearn.svm import LinearSVC
+
+    if np.all(problem.label == problem.label[0]):
+        # One class is left: every row asks for the same side.
+        return problem.rows.sum(axis=0)
+    machine = LinearSVC(dual="auto", fit_intercept=False, max_iter=10_000, random_state=0)
+    # The rows carry their intercept as a column, which is penalised like the others.
+    machine.fit(problem.rows * problem.label[:, None], problem.label, problem.weight)
+    return np.asarray(machine.coef_[0], dtype=np.float64)
+
+
+def _middle(problem: ZeroOneProblem, theta: Floats) -> Floats:
+    """Return the middle of the cell of theta, where rounding is least likely to change a label."""
+    if problem.rows.size > _MIDDLE:
+        return theta
+    right = problem.rows @ theta > 0
+    if not right.any():
+        return theta
+    centre, margin = widest(problem.rows[right])
+    return centre if margin > 0 and problem.loss(centre) <= problem.loss(theta) else theta
+
+
+class _TimeUp(Exception):
+    """The time limit of a solver that does not look at the clock itself."""
+
+
+class _Timed:
+    """An objective that looks at the clock, and notes the best parameters it is asked about."""
+
+    def __init__(self, objective: Any, progress: Progress, base: float) -> None:
+        self._objective, self._progress, self._base = objective, progress, base
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objective, name)
+
+    def with_gamma(self, gamma: float) -> _Timed:
+        return _Timed(self._objective.with_gamma(gamma), self._progress, self._base)
+
+    def with_loss(self, loss: Any) -> _Timed:
+        return _Timed(self._objective.with_loss(loss), self._progress, self._base)
+
+    def value_gradient(self, theta: Floats) -> Any:
+        done = self._objective.value_gradient(theta)
+        self._look(theta, done[2])
+        return done
+
+    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Any:
+        if self._progress.expired:
+            self._look(theta, self._objective.scores(theta) if raw is None else raw)
+        return self._objective.probe(theta, j, steps, raw)
+
+    def _look(self, theta: Floats, raw: Floats) -> None:
+        self._progress.found(theta, self._base + self._objective.errors(theta, raw))
+        if self._progress.expired:
+            raise _TimeUp

@@ -1,0 +1,27 @@
+"""Direct minimisers of the zero-one loss: searches, and searches with a proof."""
+
+from bblr.solvers.zero_one.bnb import BranchAndBound
+from bblr.solvers.zero_one.certificates import widest
+from bblr.solvers.zero_one.csa import CombinatorialApproximation
+from bblr.solvers.zero_one.exact import Enumeration
+from bblr.solvers.zero_one.lines import LineSearch
+from bblr.solvers.zero_one.mip import BranchAndCut
+from bblr.solvers.zero_one.pcs import CombinatorialSearch
+from bblr.solvers.zero_one.problem import ZeroOneProblem
+from bblr.solvers.zero_one.progress import Moment, Progress, ZeroOneSolution
+from bblr.solvers.zero_one.search import VertexSearch
+
+__all__ = [
+    "BranchAndBound",
+    "BranchAndCut",
+    "CombinatorialApproximation",
+    "CombinatorialSearch",
+    "Enumeration",
+    "LineSearch",
+    "Moment",
+    "Progress",
+    "VertexSearch",
+    "ZeroOneProblem",
+    "ZeroOneSolution",
+    "widest",
+]

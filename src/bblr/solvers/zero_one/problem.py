@@ -1,0 +1,132 @@
+"""The zero-one problem in the form every solver of this folder takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.vertices import strict_loss
+
+Floats = NDArray[np.float64]
+
+# Share of the largest weight that stands for all rounding in sums of weights.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroOneProblem:
+    """Distinct rows times their labels: theta classifies a row correctly where its score is > 0.
+
+    Equal rows are merged, and rows lighter than a millionth of the heaviest are left out, which
+    can only lower the loss. Where equal rows have both labels, the lighter label is wrong under
+    every classifier; its weight is part of `base`, and what the heavier one weighs more is the
+    weight of the row.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, D)
+        Signed rows, centred and scaled, the intercept's column last if there is one.
+    given : ndarray of shape (n, D)
+        The same rows in the units of the user, for exact arithmetic.
+    label : ndarray of shape (n,)
+        Labels, -1 or +1: what the rows were multiplied by.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    base : float
+        Loss that no classifier avoids.
+    centre, scale : ndarray of shape (n_features,)
+        What was taken off the features and what they were divided by.
+    fit_intercept : bool
+        Whether there is an intercept.
+    """
+
+    rows: Floats
+    given: Floats
+    label: Floats
+    weight: Floats
+    base: float
+    centre: Floats
+    scale: Floats
+    fit_intercept: bool
+
+    @classmethod
+    def from_data(cls, X: Floats, y: Floats, weight: Floats, fit_intercept: bool = True) -> Self:
+        """Merge equal rows and scale the features."""
+        kept = weight > 0
+        points, group = np.unique(X[kept], axis=0, return_inverse=True)
+        positive = y[kept] > 0
+        group = group.ravel()
+        up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
+        down = np.bincount(group, weight[kept] * ~positive, len(points)).astype(np.float64)
+        centre, scale = _centre_scale(points, up + down, fit_intercept)
+        base = np.minimum(up, down)
+        if not fit_intercept:
+            # The score of a row of zeros is zero, which is an error for either label.
+            base = np.where(np.any(points != 0, axis=1), base, up + down)
+        net = np.where(base < up + down, np.abs(up - down), 0.0)
+        left = (net > 0) & (net >= _ROUNDING * net.max(initial=0.0))
+        sign = np.sign(up - down)[left, None]
+        scaled = (points[left] - centre) / scale
+        ones = np.ones((int(left.sum()), int(fit_intercept)))
+        return cls(
+            np.ascontiguousarray(sign * np.hstack([scaled, ones])),
+            np.ascontiguousarray(sign * np.hstack([points[left], ones])),
+            sign[:, 0],
+            net[left],
+            float(base.sum()),
+            centre,
+            scale,
+            fit_intercept,
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return self.rows.shape[1]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, and with them every loss."""
+        return bool(np.all(self.weight == np.round(self.weight)))
+
+    @property
+    def slack(self) -> float:
+        """By how much a loss may undercut a bound: nothing, where all losses are whole."""
+        return 0.0 if self.whole else _ROUNDING * float(self.weight.max(initial=0.0))
+
+    def loss(self, theta: Floats) -> float:
+        """Return the strict, weighted zero-one loss."""
+        return self.base + float(strict_loss(self.rows, self.weight, np.ascontiguousarray(theta)))
+
+    def pack(self, coef: Floats, intercept: float) -> Floats:
+        """Return the parameters of a classifier given in the units of the user."""
+        theta = coef * self.scale
+        if not self.fit_intercept:
+            return theta
+        return np.append(theta, intercept + float(coef @ self.centre))
+
+    def unpack(self, theta: Floats) -> tuple[Floats, float]:
+        """Return weights and intercept in the units of the user."""
+        coef = theta[: len(self.scale)] / self.scale
+        if not self.fit_intercept:
+            return coef, 0.0
+        return coef, float(theta[-1] - coef @ self.centre)
+
+    def round_up(self, bound: float) -> float:
+        """Return the least loss that is possible above a bound on the loss without `base`.
+
+        A bound is a sum of floats. It is lowered by far more than their rounding before use.
+        """
+        bound = max(0.0, bound - _ROUNDING * float(self.weight.max(initial=1.0)))
+        return self.base + (float(np.ceil(bound)) if self.whole else bound)
+
+
+def _centre_scale(points: Floats, weight: Floats, fit_intercept: bool) -> tuple[Floats, Floats]:
+    d = points.shape[1]
+    centre = np.average(points, axis=0, weights=weight) if fit_intercept else np.zeros(d)
+    scale = np.sqrt(np.average((points - centre) ** 2, axis=0, weights=weight))
+    flat = ~(scale > 1e-12 * np.abs(points).max(axis=0, initial=0.0))
+    return centre, np.where(flat, 1.0, scale)

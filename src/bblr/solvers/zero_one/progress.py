@@ -1,0 +1,112 @@
+"""The clock of a zero-one solver, and its diary."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Moment(NamedTuple):
+    """A row of ``trace_``: what was known after so many seconds."""
+
+    seconds: float
+    loss: float
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroOneSolution:
+    """The best parameters a zero-one solver found, and what it can prove.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Parameters.
+    loss : float
+        Weighted strict zero-one loss.
+    bound : float
+        No classifier has a smaller loss; 0 where nothing was proved.
+    reason : str
+        Why the solver stopped, in words.
+    """
+
+    theta: Floats
+    loss: float
+    bound: float
+    reason: str
+
+
+class Progress:
+    """The best so far, the bound so far, and when each of them changed.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds the solver may take.
+    report : callable or None
+        Called with each new Moment.
+    """
+
+    def __init__(
+        self, time_limit: float | None = None, report: Callable[[Moment], None] | None = None
+    ) -> None:
+        self._start = time.perf_counter()
+        self._limit = np.inf if time_limit is None else float(time_limit)
+        self._report = report
+        self.loss = np.inf
+        self.bound = 0.0
+        self.theta: Floats | None = None
+        self.trace: list[Moment] = []
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return self._limit - self.seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return self.left <= 0
+
+    @property
+    def proved(self) -> bool:
+        """Whether the bound has met the loss."""
+        return self.bound >= self.loss
+
+    def found(self, theta: Floats, loss: float) -> bool:
+        """Note parameters; say whether they are the best so far."""
+        if not loss < self.loss:
+            return False
+        self.loss, self.theta = float(loss), np.array(theta)
+        self._note()
+        return True
+
+    def raise_bound(self, bound: float) -> None:
+        """Note a bound; one that exceeds the loss says that the loss is the least."""
+        bound = min(float(bound), self.loss)
+        if bound > self.bound:
+            self.bound = bound
+            self._note()
+
+    def solution(self, reason: str) -> ZeroOneSolution:
+        """Return the best so far."""
+        if self.theta is None:
+            raise RuntimeError("a solver must note its starting point")
+        return ZeroOneSolution(self.theta, self.loss, self.bound, reason)
+
+    def _note(self) -> None:
+        self.trace.append(Moment(self.seconds, self.loss, self.bound))
+        if self._report is not None:
+            self._report(self.trace[-1])

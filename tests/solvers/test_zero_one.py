@@ -1,0 +1,214 @@
+"""Direct zero-one solvers against brute force, and what they may claim."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from bblr.solvers.zero_one import (
+    BranchAndBound,
+    BranchAndCut,
+    CombinatorialApproximation,
+    CombinatorialSearch,
+    Enumeration,
+    Progress,
+    VertexSearch,
+    ZeroOneProblem,
+    widest,
+)
+from bblr.solvers.zero_one.certificates import contradiction, contradictory, whole_numbers
+
+PROVERS = [BranchAndCut(), BranchAndBound(), Enumeration()]
+SEARCHES = [VertexSearch(legs=2, steps=200), CombinatorialSearch(), CombinatorialApproximation()]
+
+
+def brute_force(problem):
+    """The least loss, by the sets of rows that can be right together, the lightest rest first."""
+    rows, weight = problem.given, problem.weight
+    n = len(weight)
+    sets = [c for k in range(n + 1) for c in combinations(range(n), k)]
+    for wrong in sorted(sets, key=lambda c: weight[list(c)].sum()):
+        kept = np.setdiff1d(np.arange(n), wrong)
+        free = [(None, None)] * rows.shape[1]
+        if len(kept) == 0 or linprog(
+            np.zeros(rows.shape[1]), A_ub=-rows[kept], b_ub=-np.ones(len(kept)), bounds=free
+        ).status == 0:
+            return problem.base + weight[list(wrong)].sum()
+    raise AssertionError("the empty set of right rows is always possible")
+
+
+def tiny(seed, dimensions=(1, 2, 3)):
+    """A random problem: on a grid, with duplicates and weights, or in general position."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 11)), int(rng.choice(dimensions))
+    grid = rng.random() < 0.6
+    X = rng.integers(-2, 3, (n, d)).astype(float) if grid else rng.normal(size=(n, d))
+    y = rng.choice([-1.0, 1.0], n)
+    weight = rng.integers(1, 4, n).astype(float) if rng.random() < 0.5 else np.ones(n)
+    problem = ZeroOneProblem.from_data(X, y, weight, fit_intercept=bool(rng.integers(0, 4)))
+    return X, y, weight, problem, rng.normal(size=problem.size)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_solvers_equal_brute_force_on_tiny_problems(seed):
+    *_, problem, start = tiny(seed)
+    if len(problem.weight) == 0:
+        pytest.skip("every row contradicts an equal one")
+    least = brute_force(problem)
+    for solver in [*PROVERS, *SEARCHES]:
+        if isinstance(solver, Enumeration) and problem.size > 3:
+            continue
+        found = solver.minimise(problem, start, Progress(60), rng=np.random.default_rng(0))
+        assert found.loss == problem.loss(found.theta)
+        assert found.bound <= least <= found.loss
+        if solver in PROVERS:
+            assert found.loss == found.bound == least
+
+
+def test_search_finds_the_least_loss_of_tiny_problems():
+    missed = 0
+    for seed in range(40):
+        *_, problem, start = tiny(seed)
+        if len(problem.weight):
+            search = VertexSearch(legs=2, steps=400)
+            found = search.minimise(problem, start, Progress(), rng=np.random.default_rng(0))
+            missed += found.loss > brute_force(problem)
+    assert missed == 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_problem_keeps_the_loss_of_the_data(seed):
+    """Merging equal rows changes no loss, and weights stand for copies."""
+    X, y, weight, problem, theta = tiny(seed)
+    coef, intercept = problem.unpack(theta)
+    raw = X @ coef + intercept
+    if np.all(np.abs(raw) > 1e-9):
+        assert problem.loss(theta) == weight @ (y * raw <= 0)
+    np.testing.assert_allclose(problem.pack(coef, intercept), theta, atol=1e-9)
+    copies = np.repeat(np.arange(len(y)), weight.astype(int))
+    again = ZeroOneProblem.from_data(
+        X[copies], y[copies], np.ones(len(copies)), problem.fit_intercept
+    )
+    for name in ("rows", "given", "weight", "label"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(problem, name))
+    assert again.base == problem.base
+
+
+def test_a_row_of_zeros_is_wrong_without_an_intercept():
+    X = np.array([[0.0], [1.0]])
+    assert ZeroOneProblem.from_data(X, np.ones(2), np.ones(2), fit_intercept=False).base == 1.0
+    assert ZeroOneProblem.from_data(X, np.ones(2), np.ones(2)).base == 0.0
+
+
+def test_contradictions_are_proved_exactly():
+    """Three points on a line, the middle one of the other class, contradict each other."""
+    third = 1.0 / 3.0
+    rows = np.array([[0.0, 1.0], [-1.0, -1.0], [2.0, 1.0]])
+    assert contradiction(rows, [0, 1, 2]) == (0, 1, 2)
+    assert contradiction(rows, [0, 1]) is None
+    # In floating point 3 * (1/3) is 1, but the number called 1/3 is a little less than a third.
+    exact = np.array([[third, 1.0], [-1.0, -3.0]])
+    assert third * 3.0 == 1.0
+    assert contradiction(exact, [0, 1]) is None
+    opposite = np.array([[third, 1.0], [-third, -1.0]])
+    assert contradiction(opposite, [0, 1]) == (0, 1)
+
+
+def test_whole_numbers_are_the_row_times_a_power_of_two():
+    row = np.array([0.1, -3.0, 1e-300, 7e200])
+    numbers = whole_numbers(row)
+    factors = {Fraction(v) / Fraction(float(x)) for v, x in zip(numbers, row, strict=True)}
+    factor = factors.pop()
+    assert not factors
+    assert factor.denominator == 1
+    assert factor.numerator & (factor.numerator - 1) == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_widest_or_contradictory(seed):
+    """Gordan: either a theta with positive scores, or a combination that vanishes."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(8, 3)) + rng.normal(size=3)
+    theta, margin = widest(rows)
+    assert (margin > 1e-9) != contradictory(rows, rows)
+    if margin > 1e-9:
+        assert np.all(rows @ theta > 0)
+
+
+def overlapping(n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1.0, -1.0)
+    problem = ZeroOneProblem.from_data(X, y, np.ones(n))
+    return problem, problem.rows.mean(axis=0)
+
+
+def test_a_seed_decides_the_search_whatever_the_threads():
+    problem, start = overlapping()
+    found = [
+        VertexSearch(legs=3, steps=300).minimise(
+            problem, start, Progress(), rng=np.random.default_rng(7), n_jobs=jobs
+        )
+        for jobs in (1, 2, 4)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.theta, found[0].theta)
+    assert found[0].loss < problem.loss(start)
+
+
+@pytest.mark.parametrize("solver", [*PROVERS[:2], *SEARCHES], ids=lambda s: type(s).__name__)
+def test_the_best_so_far_comes_back_when_time_is_up(solver):
+    problem, start = overlapping(400, 8)
+    progress = Progress(0.3)
+    found = solver.minimise(problem, start, progress, rng=np.random.default_rng(0))
+    assert found.loss <= problem.loss(start)
+    assert found.bound <= found.loss
+    assert progress.seconds < 10
+    losses = [moment.loss for moment in progress.trace]
+    bounds = [moment.bound for moment in progress.trace]
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+
+
+def test_search_is_at_least_as_good_as_the_others():
+    problem, start = overlapping()
+    losses = [
+        solver.minimise(problem, start, Progress(3), rng=np.random.default_rng(0)).loss
+        for solver in (VertexSearch(), CombinatorialSearch(), CombinatorialApproximation())
+    ]
+    assert losses[0] == min(losses)
+
+
+def test_rows_that_do_not_span_the_parameters():
+    """A feature twice, and a constant one, leave directions in which nothing happens."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 2))
+    y = np.where(x[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    plain = ZeroOneProblem.from_data(x, y, np.ones(60))
+    twice = ZeroOneProblem.from_data(np.c_[x, x[:, 0], np.full(60, 4.0)], y, np.ones(60))
+    for solver in (VertexSearch(legs=2), BranchAndCut()):
+        results = [
+            solver.minimise(p, p.rows.mean(axis=0), Progress(30), rng=np.random.default_rng(0))
+            for p in (plain, twice)
+        ]
+        assert results[0].loss == results[1].loss
+
+
+def test_enumeration_is_for_few_features():
+    problem, start = overlapping()
+    with pytest.raises(ValueError, match=r"one or two features.*use solver='mip'"):
+        Enumeration().minimise(problem, start, Progress())
+
+
+def test_bounds_of_weights_that_are_not_whole():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(12, 2))
+    y, weight = rng.choice([-1.0, 1.0], 12), rng.uniform(0.5, 2.0, 12)
+    problem = ZeroOneProblem.from_data(X, y, weight)
+    least = brute_force(problem)
+    for solver in PROVERS:
+        found = solver.minimise(problem, problem.rows.mean(axis=0), Progress(30))
+        assert found.loss == pytest.approx(least, abs=1e-12)
+        assert least - 3e-6 <= found.bound <= least + 1e-12
