@@ -24,6 +24,8 @@ NAMES = {
     "memory",
     "growth",
     "first-fit",
+    "zero-one-sla",
+    "zero-one-line",
 }
 
 
@@ -178,9 +180,10 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
     assert "BBLR_DATA_HOME" in outcome.skipped
 
 
-@pytest.mark.parametrize("name", ["fused-float32", "probe", "growth", "memory"])
+@pytest.mark.parametrize("name", ["fused-float32", "probe", "growth", "memory", "zero-one-line"])
 def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
+    monkeypatch.setattr("benchmarks.zero_one.ROWS", 2_000)
     monkeypatch.setattr(scaling, "SIZES", (500, 1_000, 2_000))
     monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
     outcome = run_case(load_cases()[name], Settings(quick=True))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bblr.cli import app
 from bblr.experiments import claims
 from bblr.experiments.bars import Bar, Measured, Unavailable
-from bblr.experiments.claims import CLAIMS, Claim, ClaimRun, embedded, research
+from bblr.experiments.claims import CLAIMS, Claim, ClaimRun, embedded, research, zero_one
 from bblr.experiments.methods import Method
 from bblr.experiments.records import read_records
 from bblr.experiments.sources import EMBEDDED, load_table
@@ -26,7 +26,12 @@ NAMES = {
     "web8-default",
     "trec07p-random",
     "trec07p-delivery",
+    "zero-one-search",
+    "zero-one-published",
+    "zero-one-proof",
+    "zero-one-web8",
 }
+RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 
 
 def weighted(shares: dict[str, float]) -> dict[str, Method]:
@@ -205,7 +210,7 @@ def quick_rivals(monkeypatch):
     monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES - {"training-errors", "uci-clean", "uci-noisy"}))
+@pytest.mark.parametrize("name", sorted(RESEARCH))
 def test_research_claims_run_on_little_data(run, home, quick_rivals, name):
     outcome = CLAIMS[name].run(run)
     assert outcome.failure == "" and outcome.measured is not None
@@ -215,11 +220,23 @@ def test_research_claims_run_on_little_data(run, home, quick_rivals, name):
     json.dumps(record, default=float)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES - {"training-errors", "uci-clean", "uci-noisy"}))
+@pytest.mark.parametrize("name", sorted(RESEARCH))
 def test_research_claims_are_skipped_without_data(run, tmp_path, monkeypatch, name):
     monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
     outcome = CLAIMS[name].run(run)
     assert "BBLR_DATA_HOME" in outcome.skipped and not outcome.failure
+
+
+def test_zero_one_claims_run_in_little_time(run, home, monkeypatch):
+    for name in ("SEARCH_SECONDS", "PUBLISHED_SECONDS", "PROOF_SECONDS", "WEB8_SECONDS"):
+        monkeypatch.setattr(zero_one, name, 0.2)
+    monkeypatch.setattr(zero_one, "SEEDS", (0,))
+    for name in sorted(NAMES):
+        if name.startswith("zero-one"):
+            outcome = CLAIMS[name].run(run)
+            assert outcome.failure == "" and outcome.measured is not None
+            assert set(outcome.measured.figures) == {bar.figure for bar in CLAIMS[name].bars}
+            json.dumps(outcome.as_record(), default=float)
 
 
 def test_delivery_order_keeps_the_last_rows_for_testing(home):

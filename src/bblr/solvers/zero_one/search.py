@@ -69,7 +69,7 @@ class VertexSearch:
         unit = float(problem.weight @ problem.weight / problem.weight.sum())
         heats = unit * self.hot * (self.cold / self.hot) ** (np.arange(self.legs + 1) / self.legs)
         # A few cold steps first: they often find most of what there is in milliseconds.
-        for _ in range(_QUICK_LOOKS):
+        for _look in range(_QUICK_LOOKS):
             vertex_walk(
                 flat.rows, problem.weight, places[0], best[0], generators[0],
                 _QUICK_STEPS, heats[-1], heats[-1],
