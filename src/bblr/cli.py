@@ -11,6 +11,7 @@ except ModuleNotFoundError:
     raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
 
 from bblr._version import __version__
+from bblr.estimators.zero_one import SOLVERS
 from bblr.experiments.defaults import CLAIM_REPEATS, FOLDS, NOISE, OUT, PROTOCOL, REPEATS
 from bblr.experiments.methods import METHODS
 
@@ -166,6 +167,65 @@ def claims(
         strict=strict,
     )
     raise typer.Exit(run_claims(job))
+
+
+@app.command()
+def zero_one(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of the file that holds the class."),
+    ] = None,
+    solvers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {','.join(SOLVERS)}; all that can take the data when left out.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds each solver may take.")
+    ] = 60.0,
+    seed: Annotated[int, typer.Option(help="Decides random starts.")] = 0,
+    no_intercept: Annotated[
+        bool, typer.Option("--no-intercept", help="Only hyperplanes through the origin.")
+    ] = False,
+    plot: Annotated[
+        Path, typer.Option(help="Losses and bounds over time, as .png or .svg.")
+    ] = Path("zero-one.png"),
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Print loss, bound and gap whenever one improves."),
+    ] = False,
+) -> None:
+    """Compare the solvers of the zero-one loss on the training errors of one data set.
+
+    Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
+    """
+    from bblr.experiments.zero_one import ZeroOneJob, run_zero_one
+
+    job = ZeroOneJob(
+        data=data,
+        target=target,
+        solvers=solvers,
+        time_limit=time_limit,
+        seed=seed,
+        intercept=not no_intercept,
+        plot=plot,
+        out=out,
+        verbose=verbose,
+    )
+    raise typer.Exit(run_zero_one(job))
 
 
 def main() -> None:

@@ -127,7 +127,7 @@ def test_search_beats_the_published_losses_within_seconds():
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_large_data_take_lines(convert, monkeypatch):
-    monkeypatch.setattr(zero_one, "_TABLE", 100)
+    monkeypatch.setattr(zero_one, "MAX_TABLE", 100)
     rng = np.random.default_rng(0)
     X = np.where(rng.random((500, 12)) < 0.3, rng.normal(size=(500, 12)), 0.0)
     y = X @ rng.normal(size=12) + 0.5 * rng.standard_t(1, size=500) > 0
@@ -159,3 +159,24 @@ def test_without_an_intercept(flat_data):
     assert tied.zero_one_loss_ >= free.zero_one_loss_
     proof = ZeroOneClassifier("mip", fit_intercept=False, time_limit=20).fit(X, y)
     assert proof.zero_one_loss_ == tied.zero_one_loss_
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_solvers_agree_on_awkward_data(seed):
+    """Ties that cancel, weights that are not whole, and no intercept."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 13)), int(rng.integers(1, 3))
+    X = rng.integers(-2, 3, (n, d)).astype(float)
+    y = rng.permutation(np.arange(n) % 2)
+    weight = rng.uniform(0.5, 2.0, n) if seed % 2 else None
+    options = {"fit_intercept": seed % 4 < 2, "time_limit": 10, "random_state": 0}
+    exact = ZeroOneClassifier("exact", **options).fit(X, y, weight)
+    assert exact.optimal_
+    for solver in SOLVERS[:-1]:
+        model = ZeroOneClassifier(solver, **options).fit(X, y, weight)
+        assert model.zero_one_loss_ >= exact.zero_one_loss_ - 1e-9
+        assert model.zero_one_loss_ == pytest.approx(model.trace_[-1].loss)
+        assert model.lower_bound_ <= exact.zero_one_loss_ + 1e-9
+        if solver in ("search", "bnb", "mip"):
+            assert model.zero_one_loss_ == pytest.approx(exact.zero_one_loss_)
+        assert model.optimal_ or solver not in ("bnb", "mip")

@@ -173,10 +173,12 @@ def _centre_scale(
     moments = design.moments(weight)
     rare = moments.nonzero < 0.5 - 1e-9
     if z_score:
-        sample = moments.variance * moments.total / max(moments.total - 1.0, 1.0)
-        scale = np.sqrt(sample)
+        # Without an intercept nothing can make up for a centre.
+        square = moments.variance if fit_intercept else moments.mean_square
+        scale = np.sqrt(square * moments.total / max(moments.total - 1.0, 1.0))
         flat = ~(scale > _FLAT * np.sqrt(moments.mean_square))
-        return moments.mean, np.where(flat, 1.0, scale), rare
+        centre = moments.mean if fit_intercept else np.zeros(design.n_features)
+        return centre, np.where(flat, 1.0, scale), rare
     with np.errstate(divide="ignore", invalid="ignore"):
         about_zero = np.sqrt(moments.mean_square / moments.nonzero)
     if not fit_intercept:

@@ -34,7 +34,7 @@ from bblr.solvers.zero_one import (
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 
 # Numbers up to which the data are gathered into one table of distinct rows.
-_TABLE = 5_000_000
+MAX_TABLE = 5_000_000
 # Numbers up to which a linear programme may look for the middle of the cell that was found.
 _MIDDLE = 200_000
 # The annealed fit that the solvers start from.
@@ -162,13 +162,13 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         rng = np.random.default_rng(seed)
         progress = Progress(self.time_limit, self._report if self.verbose else None)
         n, d = training.design.n_rows, training.design.n_features
-        if n * (d + 1) <= _TABLE:
+        if n * (d + 1) <= MAX_TABLE:
             coef, intercept, slack = self._fit_table(training, progress, rng)
         elif self.solver in ("search", "sla"):
             coef, intercept, slack = self._fit_large(training, progress, rng)
         else:
             raise ValueError(
-                f"solver={self.solver!r} is for at most {_TABLE:,} numbers, and X holds "
+                f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
         self._unpack(coef, intercept, slack, progress, training)
@@ -215,7 +215,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
                 start = _annealed(design, problem.label, problem.weight)
                 start = problem.pack(*design.unpack(start))
             theta = self._solve(problem, start, progress, rng)
-        return *problem.unpack(_middle(problem, theta)), problem.slack
+        theta = _middle(problem, theta)
+        progress.found(theta, problem.loss(theta))
+        progress.raise_bound(problem.base)
+        return *problem.unpack(theta), problem.slack
 
     def _solve(
         self,
@@ -267,8 +270,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             solution = anneal_sigmoid(_Timed(objective, progress, base))
             progress.found(solution.theta, base + objective.errors(solution.theta))
             self.reason_ = "annealing ended"
-        except _TimeUp:
-            self.reason_ = "time limit"
+        except _StopEarly as stop:
+            self.reason_ = str(stop)
         return np.asarray(progress.theta)
 
     def _report(self, moment: Moment) -> None:
@@ -337,11 +340,18 @@ def _middle(problem: ZeroOneProblem, theta: Floats) -> Floats:
     if not right.any():
         return theta
     centre, margin = widest(problem.rows[right])
-    return centre if margin > 0 and problem.loss(centre) <= problem.loss(theta) else theta
+    if margin > 0 and problem.loss(centre) <= problem.loss(theta):
+        theta = centre
+    if np.any(problem.ties @ theta == 0):
+        # A step too short to reach another row, in no particular direction, misses the ties.
+        step = np.random.default_rng(0).standard_normal(len(theta))
+        moved = theta + 1e-3 * max(margin, 1e-9) * step / np.linalg.norm(step)
+        theta = moved if problem.loss(moved) <= problem.loss(theta) else theta
+    return theta
 
 
-class _TimeUp(Exception):
-    """The time limit of a solver that does not look at the clock itself."""
+class _StopEarly(Exception):
+    """Ends a solver that looks neither at the clock nor at the loss; says why."""
 
 
 class _Timed:
@@ -371,5 +381,7 @@ class _Timed:
 
     def _look(self, theta: Floats, raw: Floats) -> None:
         self._progress.found(theta, self._base + self._objective.errors(theta, raw))
+        if self._progress.loss <= self._base:
+            raise _StopEarly("no avoidable errors left")
         if self._progress.expired:
-            raise _TimeUp
+            raise _StopEarly("time limit")

@@ -42,6 +42,8 @@ class CombinatorialApproximation:
         size = problem.size - 1
         order = nearest(problem, theta0)[: size + self.extra]
         if len(order) < size or size == 0:
+            for theta in (np.ones(size + 1), -np.ones(size + 1)):
+                progress.found(theta, problem.loss(theta))
             return progress.solution("too few points for a hyperplane")
         places, members = np.arange(size), order[:size].copy()
         # The start itself does not count: the swaps begin from the best hyperplane through points.

@@ -57,7 +57,8 @@ class LineSearch:
             best = np.asarray(progress.theta)
             length = self.kick * 2 ** (failures % 4) * np.linalg.norm(best) / np.sqrt(len(best))
             walker.move_to(best + length * rng.standard_normal(len(best)))
-        return progress.solution("time limit" if progress.expired else "rounds spent")
+        reason = "time limit" if progress.expired else "rounds spent"
+        return progress.solution("no errors left" if progress.loss == 0 else reason)
 
     def _descend(self, walker: _Walker, progress: Progress, rng: np.random.Generator) -> None:
         """Follow lines until none gains."""

@@ -88,7 +88,8 @@ class _Tree:
             for child in self._look_into(node):
                 if child.bound < self.progress.loss:
                     heapq.heappush(heap, child)
-        self.progress.raise_bound(min(self.progress.loss - self.problem.slack, self.doubtful))
+        least = self.progress.loss - 0.5 * self.problem.slack
+        self.progress.raise_bound(min(least, self.doubtful))
         return "proved optimal" if self.doubtful == np.inf else "rounding hides the rest"
 
     def _look_into(self, node: _Node) -> list[_Node]:

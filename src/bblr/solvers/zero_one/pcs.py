@@ -38,6 +38,8 @@ class CombinatorialSearch:
         order = nearest(problem, theta0)
         size = problem.size - 1
         if len(order) < size or size == 0:
+            for theta in (np.ones(size + 1), -np.ones(size + 1)):
+                progress.found(theta, problem.loss(theta))
             return progress.solution("too few points for a hyperplane")
         places = np.arange(size)
         best, theta = progress.loss - problem.base, np.array(theta0)

@@ -37,6 +37,9 @@ class ZeroOneProblem:
         Positive weights.
     base : float
         Loss that no classifier avoids.
+    ties : ndarray of shape (m, D)
+        Scaled rows that weigh the same with either label. They are in `base`, but a hyperplane
+        must not pass through one: then both labels would be wrong.
     centre, scale : ndarray of shape (n_features,)
         What was taken off the features and what they were divided by.
     fit_intercept : bool
@@ -48,6 +51,7 @@ class ZeroOneProblem:
     label: Floats
     weight: Floats
     base: float
+    ties: Floats
     centre: Floats
     scale: Floats
     fit_intercept: bool
@@ -71,12 +75,15 @@ class ZeroOneProblem:
         sign = np.sign(up - down)[left, None]
         scaled = (points[left] - centre) / scale
         ones = np.ones((int(left.sum()), int(fit_intercept)))
+        tied = (net == 0) & (base < up + down)
+        some = np.ones((int(tied.sum()), int(fit_intercept)))
         return cls(
             np.ascontiguousarray(sign * np.hstack([scaled, ones])),
             np.ascontiguousarray(sign * np.hstack([points[left], ones])),
             sign[:, 0],
             net[left],
             float(base.sum()),
+            np.hstack([(points[tied] - centre) / scale, some]),
             centre,
             scale,
             fit_intercept,

@@ -95,7 +95,9 @@ class VertexSearch:
                 if progress.loss <= problem.base or progress.expired:
                     break
         _repair(problem, progress)
-        return progress.solution("time limit" if progress.expired else "walks ended")
+        reason = "time limit" if progress.expired else "walks ended"
+        done = progress.loss <= problem.base
+        return progress.solution("no avoidable errors left" if done else reason)
 
 
 def _repair(problem: ZeroOneProblem, progress: Progress) -> None:

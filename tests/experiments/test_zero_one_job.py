@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib.image
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bblr import ZeroOneClassifier, __version__
+from bblr.cli import app
+from bblr.experiments.zero_one_plot import Run, draw
+from bblr.solvers.zero_one import Moment
+
+SOLVERS = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a small table of two features in it."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(24, 2)).round(2)
+    labels = points[:, 0] + 0.7 * rng.normal(size=24) > 0
+    rows = [f"{a},{b},{'yes' if y else 'no'}" for (a, b), y in zip(points, labels, strict=True)]
+    (tmp_path / "data.csv").write_text("a,b,label\n" + "\n".join(rows) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def bblr(*arguments):
+    return CliRunner().invoke(app, ["zero-one", *map(str, arguments)])
+
+
+def quick(*arguments):
+    return bblr("data.csv", "--time-limit", 1, *arguments)
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """The rows of the printed table, by solver."""
+    rows = [line.split(maxsplit=6) for line in text.splitlines()]
+    return {
+        row[0]: [cell.strip() for cell in row[1:]] for row in rows if row and row[0] in SOLVERS
+    }
+
+
+def test_help_names_every_option():
+    text = re.sub(r"\x1b\[[\d;]*m", "", bblr("--help").stdout)
+    for option in ("target", "solvers", "time-limit", "seed", "no-intercept", "plot", "json"):
+        assert f"--{option}" in text
+    assert "--verbose" in text and "DATA" in text
+
+
+def test_table_plot_and_figures_of_every_solver(folder):
+    result = quick("--json", "figures.json", "--seed", 3)
+    assert result.exit_code == 0, result.stderr
+    assert "data (24 rows, 2 features)" in result.stdout
+    for head in ("Loss", "Lower", "Gap", "Optimal", "Seconds", "Why it stopped"):
+        assert head in result.stdout
+    record = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    runs = {run["solver"]: run for run in record["solvers"]}
+    assert tuple(runs) == tuple(rows_of(result.stdout)) == SOLVERS
+    for solver, cells in rows_of(result.stdout).items():
+        run = runs[solver]
+        assert cells[0] == f"{run['loss']:.0f}" and cells[1] == f"{run['lower_bound']:.0f}"
+        assert cells[2] == f"{100 * run['gap']:.1f}"
+        assert cells[3] == ("yes" if run["optimal"] else "no")
+        assert cells[5] == run["reason"]
+    least = runs["exact"]["loss"]
+    assert runs["exact"]["optimal"] and runs["mip"]["optimal"]
+    assert all(run["lower_bound"] <= least <= run["loss"] for run in runs.values())
+    assert f"Least loss: {least:.0f} (" in result.stdout
+    assert "proved optimal (" in result.stdout
+    assert result.stdout.splitlines()[-2:] == ["Figures: figures.json", "Plot: zero-one.png"]
+
+
+def test_figures_say_what_they_hang_on(folder):
+    result = quick("--json", "figures.json", "--seed", 3, "--solvers", "csa", "--no-intercept")
+    assert result.exit_code == 0, result.stderr
+    record = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert record["settings"] == {"seed": 3, "time_limit": 1.0, "fit_intercept": False}
+    assert record["versions"]["bblr"] == __version__
+    data = record["data"]
+    assert (data["name"], data["rows"], data["features"]) == ("data", 24, 2)
+    assert data["classes"] == ["no", "yes"]
+    [run] = record["solvers"]
+    trace = run["trace"]
+    assert set(trace[0]) == {"seconds", "loss", "bound"}
+    assert trace[-1]["loss"] == run["loss"]
+    assert 0 <= trace[0]["seconds"] <= trace[-1]["seconds"] <= run["seconds"]
+
+
+def test_loss_is_that_of_the_classifier(folder):
+    from bblr.datasets import read_table
+
+    quick("--solvers", "exact", "--json", "figures.json", "--no-intercept")
+    X, y, _ = read_table("data.csv")
+    model = ZeroOneClassifier("exact", fit_intercept=False).fit(X, y)
+    [run] = json.loads((folder / "figures.json").read_text(encoding="utf-8"))["solvers"]
+    assert run["loss"] == model.zero_one_loss_ == np.sum(model.predict(X) != y)
+
+
+def test_solvers_run_once_each_in_the_order_they_are_named(folder):
+    result = quick("--solvers", " csa,SLA,csa,", "--plot", "two.svg")
+    assert result.exit_code == 0, result.stderr
+    assert list(rows_of(result.stdout)) == ["csa", "sla"]
+    words = result.stderr.splitlines()
+    assert words[0] == "csa ..." and words[2] == "sla ..."
+    assert re.fullmatch(
+        r"csa: loss \d+, bound 0, gap 100\.0 %, \d\.\d\d s, no swap gains", words[1]
+    )
+    assert "no lower bound was proved" in result.stdout
+    assert ElementTree.parse(folder / "two.svg").getroot().tag.endswith("svg")
+    assert not (folder / "zero-one.png").exists()
+
+
+def test_verbose_prints_improvements(folder):
+    assert "[zero-one]" not in quick("--solvers", "exact").stdout
+    result = quick("--solvers", "exact", "--verbose")
+    assert re.search(r"\[zero-one\] \d+\.\d\d s: loss \d+, bound \d+, gap \d+ %", result.stdout)
+
+
+@pytest.mark.parametrize(("options", "features"), [([], 3), (["--no-intercept"], 4)])
+def test_exact_is_left_out_where_it_cannot_go(folder, options, features):
+    rng = np.random.default_rng(0)
+    names = [f"x{j}" for j in range(features)]
+    rows = [
+        f"{','.join(map(str, x))},{i % 2}" for i, x in enumerate(rng.normal(size=(9, features)))
+    ]
+    (folder / "wide.csv").write_text("\n".join([",".join([*names, "y"]), *rows]) + "\n")
+    result = bblr("wide.csv", "--time-limit", 1, *options)
+    assert result.exit_code == 0, result.stderr
+    assert tuple(rows_of(result.stdout)) == SOLVERS[:-1]
+    before = contents(folder)
+    result = bblr("wide.csv", "--solvers", "exact", *options)
+    check_refusal(result, folder, before, "--solvers", f"at most {features - 1} features")
+    assert "name mip" in result.stderr
+
+
+def test_large_data_are_for_some_solvers_only(folder, monkeypatch):
+    monkeypatch.setattr("bblr.experiments.zero_one.MAX_TABLE", 24)
+    assert tuple(rows_of(quick().stdout)) == ("search", "sla")
+    before = contents(folder)
+    result = quick("--solvers", "sla,mip")
+    check_refusal(result, folder, before, "--solvers", "choose from search, sla")
+
+
+def broken(error: BaseException) -> Any:
+    """A classifier whose solver "sla" raises."""
+
+    class Broken(ZeroOneClassifier):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            if self.solver == "sla":
+                raise error
+            return super().fit(X, y, sample_weight)
+
+    return Broken
+
+
+def test_a_failing_solver_does_not_lose_the_others(folder, monkeypatch):
+    failure = ValueError("no luck\n[today]")
+    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(failure))
+    result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
+    assert result.exit_code == 1
+    assert "sla: failed: ValueError: no luck [today]" in result.stderr
+    assert rows_of(result.stdout)["sla"][-1] == "failed"
+    assert rows_of(result.stdout)["exact"][3] == "yes"
+    assert (folder / "zero-one.png").is_file()
+    runs = json.loads((folder / "figures.json").read_text(encoding="utf-8"))["solvers"]
+    assert [run.get("failure", "") for run in runs] == ["", "ValueError: no luck [today]", ""]
+
+
+def test_a_lone_failure_draws_nothing(folder, monkeypatch):
+    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(ValueError("no")))
+    result = quick("--solvers", "sla")
+    assert result.exit_code == 1 and "sla: failed" in result.stderr
+    assert not (folder / "zero-one.png").exists()
+
+
+def test_interruption_keeps_what_was_found(folder, monkeypatch):
+    stop = KeyboardInterrupt()
+    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(stop))
+    result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
+    assert result.exit_code == 130
+    assert "Stopped after 1 of 3 solvers." in result.stderr
+    assert list(rows_of(result.stdout)) == ["csa"]
+    assert (folder / "zero-one.png").is_file()
+    assert len(json.loads((folder / "figures.json").read_text())["solvers"]) == 1
+
+
+def test_a_file_that_cannot_be_written_does_not_lose_the_table(folder, monkeypatch):
+    def full(*arguments):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("bblr.experiments.zero_one.draw", full)
+    result = quick("--solvers", "sla,exact", "--json", "figures.json")
+    assert result.exit_code == 1
+    assert "--plot 'zero-one.png' was not written: No space left on device" in result.stderr
+    assert list(rows_of(result.stdout)) == ["sla", "exact"]
+    assert (folder / "figures.json").is_file()
+
+
+MISUSE = {
+    "unknown solver": (["--solvers", "sla,simplex"], "--solvers", "choose from search, sla, pcs"),
+    "no solver": (["--solvers", ""], "--solvers", "choose from search, sla, pcs"),
+    "no time": (["--time-limit", "0"], "--time-limit", "seconds above 0, got 0"),
+    "endless time": (["--time-limit", "inf"], "--time-limit", "seconds above 0, got inf"),
+    "time is nan": (["--time-limit", "nan"], "--time-limit", "seconds above 0, got nan"),
+    "negative seed": (["--seed", "-1"], "--seed", "at least 0 and at most 4294967295, got -1"),
+    "large seed": (["--seed", str(2**32)], "--seed", "at most 4294967295, got 4294967296"),
+    "missing target": (["--target", "lable"], "--target", "did you mean 'label'"),
+    "target with too many classes": (["--target", "a"], "DATA", "two are needed"),
+    "missing folder": (["--plot", "no/such/plot.png"], "--plot", "create 'no/such' first"),
+    "plot is a folder": (["--plot", "taken.png"], "--plot", "choose another place"),
+    "plot is no picture": (["--plot", "data.csv"], "--plot", "must name a .png or .svg file"),
+    "json is data": (["--json", "data.csv"], "--json", "must name a .json file"),
+    "json in no folder": (["--json", "no/such.json"], "--json", "create 'no' first"),
+}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+
+def check_refusal(result, folder: Path, before: dict[str, bytes], option: str, remedy: str):
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"Error: {option} ")
+    assert remedy in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(("arguments", "option", "remedy"), MISUSE.values(), ids=MISUSE)
+def test_misuse_is_one_line_and_writes_nothing(folder, arguments, option, remedy):
+    (folder / "taken.png").mkdir()
+    before = contents(folder)
+    check_refusal(quick(*arguments), folder, before, option, remedy)
+
+
+def test_bad_data_are_one_line_and_nothing_is_written(folder):
+    before = contents(folder)
+    check_refusal(bblr("nothing.csv"), folder, before, "DATA", "check the name or the path")
+    check_refusal(bblr("heart", "--target", "a"), folder, before, "--target", "leave it out")
+
+
+def test_a_folder_without_permission_is_refused(folder, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    check_refusal(quick(), folder, contents(folder), "--plot", "cannot be written")
+
+
+def test_data_are_needed():
+    result = bblr()
+    assert result.exit_code == 2
+    assert "DATA" in result.stderr
+
+
+def proof(**changes: Any) -> Run:
+    trace = (Moment(0.01, 20.0, 0.0), Moment(0.3, 12.0, 4.0), Moment(0.8, 12.0, 12.0))
+    settings: dict[str, Any] = {"loss": 12.0, "lower_bound": 12.0, "gap": 0.0, "optimal": True}
+    return Run("mip", 2.5, **{**settings, "reason": "proved optimal", "trace": trace, **changes})
+
+
+def test_curves_last_until_the_solver_ended():
+    assert proof().curve.tolist()[0] == [0.01, 20.0, 0.0]
+    assert proof().curve.tolist()[-1] == [2.5, 12.0, 12.0]
+    assert proof().proved[:, 0].tolist() == [0.3, 0.8, 2.5]
+    assert len(proof(lower_bound=0.0, trace=(Moment(0.0, 12.0, 0.0),)).proved) == 0
+
+
+def test_plot_is_a_picture_with_the_colours_of_its_solvers(tmp_path):
+    path = tmp_path / "plot.png"
+    search = Run("search", 1.0, loss=14.0, trace=(Moment(0.02, 14.0, 0.0),))
+    # A name may hold what Matplotlib would take for a formula.
+    draw([search, proof()], "odd $name$_ (3 rows, 1 feature)", path)
+    picture = matplotlib.image.imread(path)
+    assert picture.shape[0] > 500 and picture.shape[1] > 900
+    colours = {tuple(pixel) for pixel in (255 * picture[::2, ::2, :3]).round().reshape(-1, 3)}
+    assert {(0, 0x72, 0xB2), (0, 0x9E, 0x73)} <= colours
+
+
+def test_plot_of_runs_that_took_no_time(tmp_path):
+    runs = [Run("exact", 0.0, loss=0.0, gap=0.0, optimal=True, trace=(Moment(0.0, 0.0, 0.0),))]
+    draw(runs, "separable", tmp_path / "plot.SVG")
+    text = (tmp_path / "plot.SVG").read_text(encoding="utf-8")
+    assert "seconds (log scale)" in text and "exact: loss 0" in text
