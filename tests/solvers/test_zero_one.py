@@ -1,5 +1,6 @@
 """Direct zero-one solvers against brute force, and what they may claim."""
 
+import random
 from fractions import Fraction
 from itertools import combinations
 
@@ -18,7 +19,12 @@ from bblr.solvers.zero_one import (
     ZeroOneProblem,
     widest,
 )
-from bblr.solvers.zero_one.certificates import contradiction, contradictory, whole_numbers
+from bblr.solvers.zero_one.certificates import (
+    _dependence,
+    contradiction,
+    contradictory,
+    whole_numbers,
+)
 
 PROVERS = [BranchAndCut(), BranchAndBound(), Enumeration()]
 SEARCHES = [VertexSearch(legs=2, steps=200), CombinatorialSearch(), CombinatorialApproximation()]
@@ -28,21 +34,21 @@ def brute_force(problem):
     """The least loss, by the sets of rows that can be right together, the lightest rest first."""
     rows, weight = problem.given, problem.weight
     n = len(weight)
-    sets = [c for k in range(n + 1) for c in combinations(range(n), k)]
-    for wrong in sorted(sets, key=lambda c: weight[list(c)].sum()):
-        kept = np.setdiff1d(np.arange(n), wrong)
-        free = [(None, None)] * rows.shape[1]
+    sets = [list(c) for k in range(n + 1) for c in combinations(range(n), k)]
+    free = [(None, None)] * rows.shape[1]
+    for wrong in sorted(sets, key=lambda c: weight[c].sum()):
+        kept = np.delete(rows, wrong, axis=0)
         if len(kept) == 0 or linprog(
-            np.zeros(rows.shape[1]), A_ub=-rows[kept], b_ub=-np.ones(len(kept)), bounds=free
+            np.zeros(rows.shape[1]), A_ub=-kept, b_ub=-np.ones(len(kept)), bounds=free
         ).status == 0:
-            return problem.base + weight[list(wrong)].sum()
+            return problem.base + weight[wrong].sum()
     raise AssertionError("the empty set of right rows is always possible")
 
 
 def tiny(seed, dimensions=(1, 2, 3)):
     """A random problem: on a grid, with duplicates and weights, or in general position."""
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 11)), int(rng.choice(dimensions))
+    n, d = int(rng.integers(2, 15)), int(rng.choice(dimensions))
     grid = rng.random() < 0.6
     X = rng.integers(-2, 3, (n, d)).astype(float) if grid else rng.normal(size=(n, d))
     y = rng.choice([-1.0, 1.0], n)
@@ -124,6 +130,37 @@ def test_whole_numbers_are_the_row_times_a_power_of_two():
     assert not factors
     assert factor.denominator == 1
     assert factor.numerator & (factor.numerator - 1) == 0
+
+
+def rank(rows):
+    rows = [[Fraction(v) for v in row] for row in rows]
+    found = 0
+    for column in range(len(rows[0])):
+        pivot = next((k for k in range(found, len(rows)) if rows[k][column]), None)
+        if pivot is not None:
+            rows[found], rows[pivot] = rows[pivot], rows[found]
+            for k in range(found + 1, len(rows)):
+                factor = rows[k][column] / rows[found][column]
+                rows[k] = [b - factor * a for a, b in zip(rows[found], rows[k], strict=True)]
+            found += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_dependence_vanishes_and_is_the_only_one(seed):
+    rng = random.Random(seed)
+    for _ in range(20):
+        d = rng.randint(1, 6)
+        large = rng.choice([3, 10**18])
+        count = rng.randint(1, d + 2)
+        rows = [[rng.randint(-large, large) for _ in range(d)] for _ in range(count)]
+        rows[rng.randrange(count)] = [a + 2 * b for a, b in zip(rows[0], rows[-1], strict=True)]
+        found = _dependence(rows)
+        assert (found is not None) == (len(rows) - rank(rows) == 1)
+        if found is not None:
+            assert any(found)
+            sums = [sum(v * row[j] for v, row in zip(found, rows, strict=True)) for j in range(d)]
+            assert not any(sums)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -8,7 +8,6 @@ floating point finds the coefficients; whole-number arithmetic decides whether t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,41 +75,44 @@ def whole_numbers(row: Floats) -> list[int]:
     return [top * (common // bottom) for top, bottom in parts]
 
 
-def _dependence(rows: list[list[int]]) -> list[Fraction] | None:
-    """Return the coefficients of the one combination of the rows that vanishes.
+def _dependence(rows: list[list[int]]) -> list[int] | None:
+    """Return whole coefficients of the one combination of the rows that vanishes.
 
     None where there is no such combination, or more than one up to a factor.
     """
-    # Columns of the transposed matrix are the rows; Bareiss elimination keeps them whole.
+    # Columns of the transposed matrix are the rows. Bareiss elimination keeps it in whole numbers,
+    # all of them determinants, and so does the substitution after it.
     r, d = len(rows), len(rows[0])
     table = [[rows[i][j] for i in range(r)] for j in range(d)]
     pivots: list[int] = []
-    previous, line = 1, 0
+    free = -1
+    previous = 1
     for column in range(r):
+        line = len(pivots)
         pivot = next((k for k in range(line, d) if table[k][column] != 0), None)
         if pivot is None:
+            if free >= 0:
+                return None
+            free = column
             continue
         table[line], table[pivot] = table[pivot], table[line]
         head = table[line]
-        for k in range(d):
-            if k == line:
-                continue
+        lead = head[column]
+        for k in range(line + 1, d):
             other = table[k]
             factor = other[column]
-            table[k] = [
-                (head[column] * b - factor * a) // previous
-                for a, b in zip(head, other, strict=True)
+            table[k] = [0] * (column + 1) + [
+                (lead * b - factor * a) // previous
+                for a, b in zip(head[column + 1 :], other[column + 1 :], strict=True)
             ]
-        previous = head[column]
+        previous = lead
         pivots.append(column)
-        line += 1
-        if line == d:
-            break
-    free = [c for c in range(r) if c not in pivots]
-    if len(free) != 1:
+    if free < 0:
         return None
-    vector = [Fraction(0)] * r
-    vector[free[0]] = Fraction(1)
-    for k, column in enumerate(pivots):
-        vector[column] = Fraction(-table[k][free[0]], table[k][column])
+    vector = [0] * r
+    vector[free] = previous
+    for line in reversed(range(len(pivots))):
+        head = table[line]
+        rest = sum(head[c] * vector[c] for c in (*pivots[line + 1 :], free))
+        vector[pivots[line]] = -rest // head[pivots[line]]
     return vector

@@ -22,10 +22,17 @@ from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
 Ints = NDArray[np.int64]
 
+# A z this close to 0 or 1 is whole, and a sum this close to 1 covers a cut.
 _FRACTION = 1e-6
-_ROUNDS = 30
-_CUTS_A_ROUND = 20
+_VIOLATION = 1e-6
+# A coefficient of a combination below this is rounding; so is a row with it.
 _PRESENT = 1e-9
+_ROUNDS = 60
+_CUTS_A_ROUND = 20
+_RECALLED = 50
+# A cut without a price in this many solutions is idle; so many idle ones are worth a clean-up.
+_IDLE = 15
+_FEW_IDLE = 100
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ class _Tree:
 
     def __init__(self, problem: ZeroOneProblem, progress: Progress) -> None:
         self.problem, self.progress = problem, progress
-        self.cover = _Cover(problem.weight)
+        # A contradiction needs no more rows than there are parameters, and one.
+        self.cover = _Cover(problem.weight, problem.size + 1)
         self.oracle = _Oracle(problem)
         self.count = 0
         # Least bound of the nodes that rounding keeps from being settled either way.
@@ -103,6 +111,8 @@ class _Tree:
                 return []
             if self.progress.expired:
                 return [_Node(bound, node.number, node.wrong, node.right)]
+            if cover.recall(z):
+                continue
             cuts = self.oracle.overlooked(z, node.wrong)
             if not cuts:
                 break
@@ -136,19 +146,21 @@ class _Tree:
 
 
 class _Cover:
-    """The relaxed covering problem: min weight @ z, 0 <= z <= 1, the z of each cut sum to >= 1."""
+    """The relaxed covering problem: min weight @ z, 0 <= z <= 1, the z of each cut sum to >= 1.
 
-    def __init__(self, weight: Floats) -> None:
-        import highspy
+    All cuts stay in a pool; those that have not mattered for a while leave the linear programme,
+    and come back when a solution overlooks them.
+    """
 
+    def __init__(self, weight: Floats, longest: int) -> None:
         self.weight = weight
         self.n = len(weight)
         self.low, self.high = np.zeros(self.n), np.ones(self.n)
-        self.cuts: list[tuple[int, ...]] = []
-        self.model = highspy.Highs()
-        self.model.setOptionValue("output_flag", False)
-        self.model.setOptionValue("threads", 1)
-        self.model.setOptionValue("presolve", "off")
+        # A row a cut, filled up with the number n, which stands for a z that is always zero.
+        self.pool = np.empty((0, longest), np.int64)
+        self.active = np.empty(0, np.int64)
+        self.age = np.empty(0, np.int64)
+        self.model = _quiet_model()
         none = np.empty(0)
         self.model.addCols(
             self.n, weight, self.low, self.high, 0,
@@ -156,6 +168,7 @@ class _Cover:
         )  # fmt: skip
 
     def fix(self, wrong: tuple[int, ...], right: tuple[int, ...]) -> None:
+        """Set the rows that a node has decided."""
         low, high = np.zeros(self.n), np.ones(self.n)
         low[list(wrong)] = 1.0
         high[list(right)] = 0.0
@@ -163,57 +176,87 @@ class _Cover:
         if len(changed):
             self.model.changeColsBounds(len(changed), changed, low[changed], high[changed])
         self.low, self.high = low, high
+        self._drop_idle()
 
     def add(self, cuts: list[tuple[int, ...]]) -> None:
-        starts = np.cumsum([0, *map(len, cuts)])[:-1].astype(np.int32)
-        members = np.concatenate([np.array(cut, np.int32) for cut in cuts])
-        self.model.addRows(
-            len(cuts), np.ones(len(cuts)), np.full(len(cuts), np.inf),
-            len(members), starts, members, np.ones(len(members)),
-        )  # fmt: skip
-        self.cuts += cuts
+        """Take new cuts into the pool and into the linear programme."""
+        padded = np.full((len(cuts), self.pool.shape[1]), self.n)
+        for row, cut in zip(padded, cuts, strict=True):
+            row[: len(cut)] = cut
+        first = len(self.pool)
+        self.pool = np.vstack([self.pool, padded])
+        self._activate(np.arange(first, len(self.pool)))
+
+    def recall(self, z: Floats) -> bool:
+        """Put overlooked cuts of the pool back; say whether there were any."""
+        sums = np.append(z, 0.0)[self.pool].sum(axis=1)
+        sums[self.active] = 1.0
+        overlooked = np.flatnonzero(sums < 1.0 - _VIOLATION)
+        if len(overlooked):
+            self._activate(overlooked[np.argsort(sums[overlooked])[:_RECALLED]])
+        return len(overlooked) > 0
 
     def solve(self) -> tuple[Floats, float]:
         """Return a solution and a bound that weak duality proves."""
         self.model.run()
         found = self.model.getSolution()
-        z = np.clip(np.array(found.col_value), self.low, self.high)
-        dual = np.maximum(np.array(found.row_dual), 0.0)
-        if len(dual) != len(self.cuts) or len(z) != self.n:
+        z, dual = np.array(found.col_value), np.array(found.row_dual)
+        if len(dual) != len(self.active) or len(z) != self.n:
             middle = np.clip(np.full(self.n, 0.5), self.low, self.high)
             return middle, float(self.weight @ self.low)
-        reduced = self.weight.copy()
-        for price, cut in zip(dual, self.cuts, strict=True):
-            if price > 0.0:
-                reduced[list(cut)] -= price
-        self.reduced = reduced
+        dual = np.maximum(dual, 0.0)
+        self.age = np.where(dual > 0, 0, self.age + 1)
+        prices = np.repeat(dual, self.pool.shape[1])
+        members = self.pool[self.active].ravel()
+        reduced = self.weight - np.bincount(members, prices, self.n + 1)[: self.n]
         bound = float(dual.sum() + np.minimum(reduced * self.low, reduced * self.high).sum())
-        return z, bound
+        return np.clip(z, self.low, self.high), bound
 
     def branching_row(self, z: Floats, rows: Ints) -> int:
         """Return the row in most cuts among those most undecided."""
-        degree = np.zeros(self.n)
-        for cut in self.cuts:
-            degree[list(cut)] += 1.0
-        score = np.minimum(z, 1.0 - z)[rows] * (1.0 + degree[rows])
+        degree = np.bincount(self.pool.ravel(), minlength=self.n + 1)[rows]
+        score = np.minimum(z, 1.0 - z)[rows] * (1.0 + degree)
         return int(rows[int(np.argmax(score))])
+
+    def _activate(self, numbers: Ints) -> None:
+        cuts = [row[row < self.n].astype(np.int32) for row in self.pool[numbers]]
+        members = np.concatenate(cuts)
+        starts = np.cumsum([0, *map(len, cuts)])[:-1].astype(np.int32)
+        self.model.addRows(
+            len(cuts), np.ones(len(cuts)), np.full(len(cuts), np.inf),
+            len(members), starts, members, np.ones(len(members)),
+        )  # fmt: skip
+        self.active = np.append(self.active, numbers)
+        self.age = np.append(self.age, np.zeros(len(numbers), np.int64))
+
+    def _drop_idle(self) -> None:
+        idle = np.flatnonzero(self.age > _IDLE)
+        if len(idle) > _FEW_IDLE:
+            self.model.deleteRows(len(idle), idle.astype(np.int32))
+            self.active = np.delete(self.active, idle)
+            self.age = np.delete(self.age, idle)
+
+
+def _quiet_model() -> Any:
+    import highspy
+
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("threads", 1)
+    model.setOptionValue("presolve", "off")
+    return model
 
 
 class _Oracle:
     """Finds contradictions among rows, those that a relaxed solution overlooks most first."""
 
     def __init__(self, problem: ZeroOneProblem) -> None:
-        import highspy
-
         self.given = problem.given
         n, d = problem.rows.shape
         self.n = n
         lengths = np.linalg.norm(problem.rows, axis=1, keepdims=True)
         table = np.hstack([problem.rows / np.where(lengths > 0, lengths, 1.0), np.ones((n, 1))])
-        self.model = highspy.Highs()
-        self.model.setOptionValue("output_flag", False)
-        self.model.setOptionValue("threads", 1)
-        self.model.setOptionValue("presolve", "off")
+        self.model = _quiet_model()
         # Primal simplex: only costs change from call to call.
         self.model.setOptionValue("simplex_strategy", 4)
         right = np.zeros(d + 1)
@@ -244,7 +287,7 @@ class _Oracle:
                 break
             share = np.array(self.model.getSolution().col_value)
             members = np.flatnonzero(share > _PRESENT)
-            if float(z[members].sum()) >= 1.0 - 1e-6:
+            if float(z[members].sum()) >= 1.0 - _VIOLATION:
                 break
             cut = contradiction(self.given, members.tolist())
             if cut is None or cut in self.known:
