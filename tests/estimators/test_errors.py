@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from bblr import (
     BBLRClassifier,
@@ -87,3 +88,26 @@ def test_too_few_examples_to_hold_out():
     labels[3] = 1
     with pytest.raises(ValueError, match="cv needs at least 2 examples"):
         BBLRClassifierCV().fit(X, labels)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda value: type(value).__name__)
+def test_a_failed_fit_leaves_a_fitted_model_as_it_was(model):
+    fitted = clone(model).fit(X, Y)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match="one class"):
+        fitted.fit(np.ones((20, 5)), np.zeros(20))
+    assert vars(fitted) == before
+    fitted.predict(X)
+
+
+def test_enumeration_refuses_without_a_trace():
+    fitted = ZeroOneClassifier("exact").fit(X, Y)
+    with pytest.raises(ValueError, match="one or two features"):
+        fitted.fit(np.random.default_rng(1).normal(size=(20, 5)), Y)
+    assert fitted.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan, 0.0])
+def test_class_weights_are_positive_and_finite(weight):
+    with pytest.raises(ValueError, match="class_weight"):
+        BBLRClassifier(class_weight={0: weight}).fit(X, Y)

@@ -180,3 +180,72 @@ def test_solvers_agree_on_awkward_data(seed):
         if solver in ("search", "bnb", "mip"):
             assert model.zero_one_loss_ == pytest.approx(exact.zero_one_loss_)
         assert model.optimal_ or solver not in ("bnb", "mip")
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("solver", ["search", "sla", "mip", "exact"])
+def test_numbers_too_large_or_small_to_be_squared(solver, factor):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]]) * factor
+    model = ZeroOneClassifier(solver, time_limit=5, random_state=0).fit(X, [0, 1, 0, 1])
+    assert model.zero_one_loss_ == 1
+    assert np.isfinite(model.coef_).all()
+
+
+def test_columns_of_very_different_size():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(9, 3)), np.arange(9) % 2
+    plain = ZeroOneClassifier("exact", fit_intercept=False).fit(X, y)
+    other = ZeroOneClassifier("exact", fit_intercept=False)
+    other.fit(X * np.array([2.0**-530, 2.0**-530, 2.0**500]), y)
+    assert other.zero_one_loss_ == other.lower_bound_ == plain.zero_one_loss_
+
+
+@pytest.mark.parametrize("solver", ["search", "mip", "csa"])
+def test_columns_that_are_nearly_copies(solver):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    X = np.c_[x, x.astype(np.float32), (3 * x).astype(np.float32)]
+    y = rng.random(40) < 0.5
+    model = ZeroOneClassifier(solver, time_limit=5, random_state=0).fit(X, y)
+    assert model.zero_one_loss_ <= ZeroOneClassifier("exact").fit(X[:, :1], y).zero_one_loss_
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-7, 0.37, 1e9])
+def test_proofs_do_not_depend_on_the_unit_of_the_weights(factor):
+    X = np.array([[7, 7], [11, 5], [7, 9], [10, 9], [9, 11], [10, 10], [12, 11], [6, 12.0]])
+    y = [0, 1, 0, 1, 0, 1, 1, 1]
+    model = ZeroOneClassifier("mip", fit_intercept=False, random_state=0, time_limit=5)
+    model.fit(X, y, np.full(8, factor))
+    assert model.zero_one_loss_ == pytest.approx(2 * factor)
+    assert model.optimal_
+
+
+def test_one_heavy_row_does_not_hide_the_others():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    losses = []
+    for heavy in (1e3, 1e8):
+        weight = np.ones(30)
+        weight[3] = heavy
+        losses.append(ZeroOneClassifier(random_state=0).fit(X, y, weight).zero_one_loss_)
+    assert losses[0] == losses[1] < 30
+
+
+def test_search_looks_at_the_opposite_side():
+    X = np.array([[8, 9], [11, 12], [9, 10], [9, 10], [10, 10], [12, 10], [11, 12.0]])
+    model = ZeroOneClassifier(fit_intercept=False, random_state=0).fit(X, [0, 1, 0, 0, 1, 0, 1])
+    assert model.zero_one_loss_ == 1
+
+
+def test_only_ties_without_an_intercept():
+    X = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    model = ZeroOneClassifier(fit_intercept=False).fit(X, [0, 1, 0, 1])
+    assert (model.zero_one_loss_, model.optimal_) == (2.0, True)
+
+
+def test_lines_end_where_rounding_eats_the_gains(monkeypatch):
+    monkeypatch.setattr(zero_one, "MAX_TABLE", 50)
+    rng = np.random.default_rng(2)
+    X = np.exp(20 * rng.normal(size=(200, 3)))
+    model = ZeroOneClassifier(time_limit=None, random_state=0).fit(X, rng.random(200) < 0.5)
+    assert model.reason_ == "rounds spent"

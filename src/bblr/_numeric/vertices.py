@@ -152,11 +152,12 @@ def _breakpoints(rows, lengths, weight, free, dropped, theta, v, at, gain, who):
 
 
 @njit(**JIT)
-def _draw_vertex(at, gain, count, loss, limit, heat, rng):
-    # One of the vertices along the line, with probability proportional to exp(-loss / heat):
-    # the largest of loss plus Gumbel noise. Vertices above `limit` are not worth a logarithm.
+def _draw_vertex(at, gain, count, loss, total, limit, heat, rng):
+    # One of the vertices along the line or opposite to it, with probability proportional to
+    # exp(-loss / heat): the largest of loss plus Gumbel noise. Vertices above `limit` are not
+    # worth a logarithm. On the opposite side right is wrong and wrong is right.
     order = np.argsort(at[:count])
-    chosen, best, found = -1, -np.inf, np.inf
+    chosen, best, found, side = -1, -np.inf, np.inf, 1.0
     k = 0
     while k < count:
         before, first = loss, k
@@ -168,9 +169,15 @@ def _draw_vertex(at, gain, count, loss, limit, heat, rng):
         if least <= limit or chosen < 0:
             rank = -least / heat - np.log(-np.log(rng.random()))
             if rank > best:
-                best, found = rank, least
+                best, found, side = rank, least, 1.0
                 chosen = order[first + rng.integers(0, k - first)]
-    return chosen, found
+        least = total - max(before, loss)
+        if least <= limit:
+            rank = -least / heat - np.log(-np.log(rng.random()))
+            if rank > best:
+                best, found, side = rank, least, -1.0
+                chosen = order[first + rng.integers(0, k - first)]
+    return chosen, found, side
 
 
 @njit(**JIT)
@@ -202,12 +209,14 @@ def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
     near = np.abs(rows @ theta) / np.maximum(lengths, 1e-300)
     basis = np.empty(d - 1, np.int64)
     frame = np.empty((d, d))
-    first_basis(rows, np.argsort(near), basis, frame)
+    best = strict_loss(rows, weight, best_theta)
+    if first_basis(rows, np.argsort(near), basis, frame) < d - 1:
+        return best
     free = np.zeros(n, np.bool_)
     for i in basis:
         free[i] = True
+    total = weight.sum()
     _project_out(frame, d - 1, theta)
-    best = strict_loss(rows, weight, best_theta)
     here = np.inf
     v, moved = np.empty(d), np.empty(d)
     at, gain, who = np.empty(n), np.empty(n), np.empty(n, np.int64)
@@ -229,11 +238,18 @@ def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
         count, loss = _breakpoints(
             rows, lengths, weight, free, basis[place], theta, v, at, gain, who
         )
-        chosen, here = _draw_vertex(at, gain, count, loss, here + 10.0 * heat, heat, rng)
+        charged = total
+        for i in basis:
+            charged -= weight[i] if free[i] else 0.0
+        chosen, here, side = _draw_vertex(
+            at, gain, count, loss, charged, here + 10.0 * heat, heat, rng
+        )
+        if chosen < 0:
+            break
         basis[place] = who[chosen]
         free[who[chosen]] = True
         for j in range(d):
-            theta[j] += at[chosen] * v[j]
+            theta[j] = side * (theta[j] + at[chosen] * v[j])
         _project_out(frame, 0, theta)
         if here < best:
             settled = leave_vertex(rows, weight, basis, theta, rng, moved)

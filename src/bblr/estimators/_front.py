@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from math import isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +27,29 @@ class Training(NamedTuple):
     classes: NDArray[Any]
 
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Make a ``fit`` that fails leave the estimator as it was."""
+
+    @wraps(fit)
+    def careful(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Fit, careful)
+
+
 def validate_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
 ) -> Training:
-    """Check what a user hands to ``fit`` and encode it; nothing is stored on failure."""
+    """Check what a user hands to ``fit`` and encode it."""
     X, y = validate_data(
         estimator,
         X,
@@ -100,8 +121,10 @@ def _class_factors(
                 f"{classes.tolist()}."
             )
         factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-        if not (factors > 0).all():
-            raise ValueError(f"class_weight must hold positive weights, got {class_weight}.")
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise ValueError(
+                f"class_weight must hold positive, finite weights, got {class_weight}."
+            )
     else:
         raise ValueError(
             "class_weight must be 'balanced', a dict of weights by class, or None; "

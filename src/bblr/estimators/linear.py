@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import Training, check_choice, check_number, validate_training
+from bblr.estimators._front import (
+    Training,
+    all_or_nothing,
+    check_choice,
+    check_number,
+    validate_training,
+)
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._training import (
     DEFAULT_L2,
@@ -167,6 +173,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import Training, check_number, validate_training
+from bblr.estimators._front import Training, all_or_nothing, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
 from bblr.estimators._training import (
@@ -166,6 +166,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier.
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import check_number, validate_training
+from bblr.estimators._front import all_or_nothing, check_number, validate_training
 from bblr.estimators._linear import LinearBinaryClassifier
 from bblr.losses import Logistic, Sigmoid, ZeroOne
 from bblr.objective import Objective
@@ -104,6 +104,7 @@ class SLAClassifier(LinearBinaryClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 

@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from bblr.designs import ScaledDesign, make_design
-from bblr.estimators._front import Training, check_choice, check_number, validate_training
+from bblr.estimators._front import (
+    Training,
+    all_or_nothing,
+    check_choice,
+    check_number,
+    validate_training,
+)
 from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
 from bblr.estimators._training import ROBUST, make_solver, make_start, robust_start
 from bblr.estimators.link import Step, asymptotic_prior
@@ -61,9 +67,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
           and then swaps of single points;
         - "bnb": branch and bound over the labels of single points;
         - "mip": "search", and then a proof by branch and cut over contradictions;
-        - "exact": enumeration, for one or two features.
+        - "exact": enumeration, for one or two features (three without an intercept).
     time_limit : float or None, default=60
-        Seconds after which the best so far is returned; None for no limit.
+        Seconds after which the best so far is returned, give or take the annealed start and the
+        last polish; None for no limit.
     fit_intercept : bool, default=True
         Whether the hyperplane may miss the origin.
     class_weight : dict, "balanced" or None, default=None
@@ -139,6 +146,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -192,13 +200,13 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         )
         if len(problem.weight) == 0:
             # Every row contradicts an equal one, so all classifiers are alike.
-            theta = np.zeros(problem.size)
-            theta[-1] = 1.0
+            theta = np.random.default_rng(0).standard_normal(problem.size)
             progress.found(theta, problem.base)
             progress.raise_bound(problem.base)
-            self.reason_ = "every classifier has the same loss"
+            progress.reason = "every classifier has the same loss"
             return *problem.unpack(theta), problem.slack
-        points = problem.given[:, : training.design.n_features] * problem.label[:, None]
+        # The start is made in standard units, in which no number is too large to be squared.
+        points = problem.rows[:, : training.design.n_features] * problem.label[:, None]
         design = ScaledDesign(
             make_design(points),
             problem.weight,
@@ -207,13 +215,13 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         )
         if self.solver == "sla":
             theta = self._sla(design, problem.label, problem.weight, progress, problem.base)
-            theta = problem.pack(*design.unpack(theta))
+            theta = _joined(*design.unpack(theta), problem.fit_intercept)
         else:
             if self.solver in ("pcs", "csa", "bnb"):
                 start = _support_vectors(problem)
             else:
                 start = _annealed(design, problem.label, problem.weight)
-                start = problem.pack(*design.unpack(start))
+                start = _joined(*design.unpack(start), problem.fit_intercept)
             theta = self._solve(problem, start, progress, rng)
         theta = _middle(problem, theta)
         progress.found(theta, problem.loss(theta))
@@ -240,7 +248,6 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             "exact": Enumeration,
         }
         found = solvers[self.solver]().minimise(problem, start, progress, **options)
-        self.reason_ = found.reason
         return found.theta
 
     def _fit_large(
@@ -259,7 +266,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
             start = _annealed(design, y, weight)
             found = LineSearch().minimise(objective, start, progress, rng=rng)
-            theta, self.reason_ = found.theta, found.reason
+            theta = found.theta
         return *design.unpack(theta), 0.0
 
     def _sla(
@@ -269,9 +276,9 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         try:
             solution = anneal_sigmoid(_Timed(objective, progress, base))
             progress.found(solution.theta, base + objective.errors(solution.theta))
-            self.reason_ = "annealing ended"
+            progress.reason = "annealing ended"
         except _StopEarly as stop:
-            self.reason_ = str(stop)
+            progress.reason = str(stop)
         return np.asarray(progress.theta)
 
     def _report(self, moment: Moment) -> None:
@@ -290,13 +297,16 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         progress: Progress,
         training: Training,
     ) -> None:
-        length = float(np.linalg.norm(coef))
-        if length > 0:
+        # In two steps: the square of a large weight may exceed every float.
+        largest = float(np.abs(coef).max(initial=0.0))
+        if largest > 0:
+            coef, intercept = coef / largest, intercept / largest
+            length = float(np.linalg.norm(coef))
             coef, intercept = coef / length, intercept / length
         else:
             intercept = float(np.sign(intercept))
         raw = training.design.scores(coef, intercept)
-        wrong = training.y * raw <= 0
+        wrong = ~(training.y * raw > 0)
         loss = float(training.weight @ wrong)
         self.classes_ = training.classes
         self.coef_ = coef[None, :]
@@ -305,9 +315,16 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.lower_bound_ = min(progress.bound, loss)
         self.gap_ = (loss - self.lower_bound_) / loss if loss > 0 else 0.0
         self.optimal_ = bool(loss - self.lower_bound_ <= slack)
+        self.reason_ = progress.reason
+        if self.reason_ == "proved optimal" and not self.optimal_:
+            self.reason_ = "proved, but rounding or very light rows cost more"
         self.trace_ = progress.trace
         self.prior_ = asymptotic_prior(raw, 0.0, training.y, training.weight)
         self.link_ = Step(self.prior_)
+
+
+def _joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
+    return np.append(coef, intercept) if fit_intercept else coef
 
 
 def _annealed(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:

@@ -12,7 +12,7 @@ from bblr.solvers.zero_one.pcs import nearest
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
-_BATCH = 2_000
+_NUMBERS_A_BATCH = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class CombinatorialApproximation:
         """Search from theta0."""
         progress.found(theta0, problem.loss(theta0))
         lengths = np.linalg.norm(problem.rows, axis=1)
+        batch = max(1, _NUMBERS_A_BATCH // problem.rows.size)
         size = problem.size - 1
         order = nearest(problem, theta0)[: size + self.extra]
         if len(order) < size or size == 0:
@@ -50,7 +51,7 @@ class CombinatorialApproximation:
         best, theta, more = np.inf, np.array(theta0), True
         while more and not progress.expired:
             more, best = walk_subsets(
-                problem.rows, lengths, problem.weight, order, places, _BATCH, rng,
+                problem.rows, lengths, problem.weight, order, places, batch, rng,
                 best, theta, members,
             )  # fmt: skip
             progress.found(theta, problem.loss(theta))

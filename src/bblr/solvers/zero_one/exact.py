@@ -23,6 +23,7 @@ Signs = NDArray[np.int8]
 Row = Sequence[int]
 
 MAX_SIZE = 3
+_NUMBERS_A_CHUNK = 4_000_000
 
 
 class _Cell(NamedTuple):
@@ -36,8 +37,8 @@ class _Cell(NamedTuple):
 class Enumeration:
     """Look at every cell around every vertex.
 
-    The work grows with the cube of the number of distinct rows for two features with an intercept,
-    and with its logarithm for one.
+    The work grows with the cube of the number of distinct rows for two features with an intercept
+    (three without), and hardly faster than that number itself for one.
     """
 
     def minimise(
@@ -98,7 +99,7 @@ def _plane(problem: ZeroOneProblem, progress: Progress) -> Any:
             yield _Cell(float(problem.weight @ (side < 0)), side.astype(np.int8))
         return
     if problem.size == 2:
-        yield _around(rows, problem.weight)
+        yield _around(rows, problem.weight, progress)
         return
     best, flat = np.inf, True
     for i in range(len(rows)):
@@ -106,6 +107,10 @@ def _plane(problem: ZeroOneProblem, progress: Progress) -> Any:
             return
         for j, signs in _vertices_of(problem, rows, i):
             flat = False
+            if progress.expired:
+                return
+            if not _first_of_its_vertex(rows, i, j, signs):
+                continue
             for side in (signs, -signs):
                 off = float(problem.weight @ (side < 0))
                 if off >= best:
@@ -124,15 +129,37 @@ def _plane(problem: ZeroOneProblem, progress: Progress) -> Any:
             yield _Cell(float(problem.weight @ (side < 0)), side.astype(np.int8))
 
 
+def _first_of_its_vertex(rows: Sequence[Row], i: int, j: int, signs: Signs) -> bool:
+    """Say whether no earlier pair of rows makes the same vertex."""
+    for m in np.flatnonzero(signs == 0).tolist():
+        if m < i:
+            return False
+        if m == j:
+            return True
+        if m != i and any(_cross(rows[i], rows[m])):
+            return False
+    return True
+
+
 def _vertices_of(problem: ZeroOneProblem, rows: Sequence[Row], i: int) -> Any:
     """Yield each later row that makes a vertex with row i, and the sign of every row there."""
-    given = problem.given
-    rest = np.arange(i + 1, len(rows))
+    chunk = max(1, _NUMBERS_A_CHUNK // len(rows))
+    for start in range(i + 1, len(rows), chunk):
+        stop = min(start + chunk, len(rows))
+        yield from _some_vertices(problem, rows, i, np.arange(start, stop))
+
+
+def _some_vertices(
+    problem: ZeroOneProblem, rows: Sequence[Row], i: int, rest: NDArray[np.int64]
+) -> Any:
+    # Powers of two keep signs and digits, and ordinary numbers neither overflow nor underflow.
+    units = np.append(problem.units, np.ones(3 - len(problem.units)))
+    given = problem.given / units
     cross = np.cross(given[i], given[rest])
     scores = cross @ given.T
     # A determinant is off by no more than a few roundings of the sum of its absolute terms.
     terms = _absolute_cross(given[i], given[rest]) @ np.abs(given).T
-    doubt = 16.0 * np.finfo(float).eps * terms + 1e-300
+    doubt = 16.0 * np.finfo(float).eps * terms + 1e-200
     signs = np.sign(scores).astype(np.int8)
     signs[np.abs(scores) <= doubt] = 0
     for k, j in enumerate(rest.tolist()):
@@ -178,10 +205,12 @@ def _complete(
     return _Cell(off + around.loss, signs)
 
 
-def _around(rows: Sequence[Row], weight: Floats) -> _Cell:
+def _around(rows: Sequence[Row], weight: Floats, progress: Progress | None = None) -> _Cell:
     """Return the best cell of rows with two parameters, by looking beside every breakpoint."""
     best = _Cell(np.inf, np.empty(0, np.int8))
     for pivot in rows:
+        if progress is not None and progress.expired and best.loss < np.inf:
+            break
         ahead = np.array([row[1] * pivot[0] - row[0] * pivot[1] for row in rows], dtype=object)
         along = np.array([row[0] * pivot[0] + row[1] * pivot[1] for row in rows], dtype=object)
         first, second = _signs(ahead), _signs(along)

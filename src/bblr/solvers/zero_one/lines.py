@@ -62,19 +62,20 @@ class LineSearch:
 
     def _descend(self, walker: _Walker, progress: Progress, rng: np.random.Generator) -> None:
         """Follow lines until none gains."""
-        gained = True
-        while gained:
-            gained = False
+        before = np.inf
+        # What drift seemed to gain is no gain.
+        while walker.loss < before:
+            before = walker.loss
             for j in rng.permutation(len(walker.theta)):
                 if progress.expired:
                     return
-                gained |= walker.follow_axis(int(j))
+                walker.follow_axis(int(j))
             progress.found(walker.theta, walker.loss)
             for _ in range(self.directions):
                 if progress.expired:
                     return
-                gained |= walker.follow(walker.pull_of_wrong_rows(rng))
-                gained |= walker.follow(rng.standard_normal(len(walker.theta)))
+                walker.follow(walker.pull_of_wrong_rows(rng))
+                walker.follow(rng.standard_normal(len(walker.theta)))
             # Sums of many steps drift from the scores of the parameters.
             walker.move_to(walker.theta)
             progress.found(walker.theta, walker.loss)

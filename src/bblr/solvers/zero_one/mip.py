@@ -33,6 +33,8 @@ _RECALLED = 50
 # A cut without a price in this many solutions is idle; so many idle ones are worth a clean-up.
 _IDLE = 15
 _FEW_IDLE = 100
+# Share of the slack of the problem within which a bound closes a node.
+_CLOSED = 0.9
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class _Tree:
             for child in self._look_into(node):
                 if child.bound < self.progress.loss:
                     heapq.heappush(heap, child)
-        least = self.progress.loss - 0.5 * self.problem.slack
+        least = self.progress.loss - _CLOSED * self.problem.slack
         self.progress.raise_bound(min(least, self.doubtful))
         return "proved optimal" if self.doubtful == np.inf else "rounding hides the rest"
 
@@ -119,11 +121,12 @@ class _Tree:
             cover.add(cuts)
         assert z is not None
         self._try_incumbent(z)
+        if bound >= self.progress.loss - _CLOSED * problem.slack:
+            return []
         open_rows = np.flatnonzero((z > _FRACTION) & (z < 1.0 - _FRACTION))
         if len(open_rows) == 0:
-            if self.progress.loss <= problem.base + float(problem.weight @ (z > 0.5)):
-                return []
-            # A whole solution that covers all the oracle can prove, but no classifier shows it.
+            # A whole solution that covers all the oracle can prove, but no classifier shows it, or
+            # no prices prove it the least.
             open_rows = np.setdiff1d(np.arange(len(z)), [*node.wrong, *node.right])
             if len(open_rows) == 0:
                 self.doubtful = min(self.doubtful, bound)
@@ -153,6 +156,9 @@ class _Cover:
     """
 
     def __init__(self, weight: Floats, longest: int) -> None:
+        # Tolerances of the linear solver are absolute: weights of about one suit them.
+        self.unit = float(weight.max())
+        weight = weight / self.unit
         self.weight = weight
         self.n = len(weight)
         self.low, self.high = np.zeros(self.n), np.ones(self.n)
@@ -203,14 +209,14 @@ class _Cover:
         z, dual = np.array(found.col_value), np.array(found.row_dual)
         if len(dual) != len(self.active) or len(z) != self.n:
             middle = np.clip(np.full(self.n, 0.5), self.low, self.high)
-            return middle, float(self.weight @ self.low)
+            return middle, self.unit * float(self.weight @ self.low)
         dual = np.maximum(dual, 0.0)
         self.age = np.where(dual > 0, 0, self.age + 1)
         prices = np.repeat(dual, self.pool.shape[1])
         members = self.pool[self.active].ravel()
         reduced = self.weight - np.bincount(members, prices, self.n + 1)[: self.n]
         bound = float(dual.sum() + np.minimum(reduced * self.low, reduced * self.high).sum())
-        return np.clip(z, self.low, self.high), bound
+        return np.clip(z, self.low, self.high), self.unit * bound
 
     def branching_row(self, z: Floats, rows: Ints) -> int:
         """Return the row in most cuts among those most undecided."""

@@ -11,8 +11,8 @@ from bblr._numeric.subsets import walk_subsets
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
-# Subsets between two looks at the clock.
-_BATCH = 2_000
+# Numbers to look at between two looks at the clock.
+_NUMBERS_A_BATCH = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class CombinatorialSearch:
         """Search from theta0."""
         progress.found(theta0, problem.loss(theta0))
         lengths = np.linalg.norm(problem.rows, axis=1)
+        batch = max(1, _NUMBERS_A_BATCH // problem.rows.size)
         order = nearest(problem, theta0)
         size = problem.size - 1
         if len(order) < size or size == 0:
@@ -47,7 +48,7 @@ class CombinatorialSearch:
         more = True
         while more and not progress.expired and best > 0:
             more, best = walk_subsets(
-                problem.rows, lengths, problem.weight, order, places, _BATCH, rng,
+                problem.rows, lengths, problem.weight, order, places, batch, rng,
                 best, theta, members,
             )  # fmt: skip
             progress.found(theta, problem.loss(theta))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -20,10 +21,10 @@ _ROUNDING = 1e-6
 class ZeroOneProblem:
     """Distinct rows times their labels: theta classifies a row correctly where its score is > 0.
 
-    Equal rows are merged, and rows lighter than a millionth of the heaviest are left out, which
-    can only lower the loss. Where equal rows have both labels, the lighter label is wrong under
-    every classifier; its weight is part of `base`, and what the heavier one weighs more is the
-    weight of the row.
+    Equal rows are merged, and where weights are not whole numbers, rows lighter than a millionth
+    of the heaviest are left out, which can only lower the loss. Where equal rows have both labels,
+    the lighter label is wrong under every classifier; its weight is part of `base`, and what the
+    heavier one weighs more is the weight of the row.
 
     Attributes
     ----------
@@ -42,6 +43,8 @@ class ZeroOneProblem:
         must not pass through one: then both labels would be wrong.
     centre, scale : ndarray of shape (n_features,)
         What was taken off the features and what they were divided by.
+    units : ndarray of shape (n_features,)
+        Powers of two next to the largest entries of the features.
     fit_intercept : bool
         Whether there is an intercept.
     """
@@ -54,6 +57,7 @@ class ZeroOneProblem:
     ties: Floats
     centre: Floats
     scale: Floats
+    units: Floats
     fit_intercept: bool
 
     @classmethod
@@ -65,27 +69,32 @@ class ZeroOneProblem:
         group = group.ravel()
         up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
         down = np.bincount(group, weight[kept] * ~positive, len(points)).astype(np.float64)
-        centre, scale = _centre_scale(points, up + down, fit_intercept)
+        # Squares of very large or small numbers have no floats; those of ordinary ones do.
+        units = _units(points)
+        centre, scale = _centre_scale(points / units, up + down, fit_intercept)
+        standard = (points / units - centre) / scale
         base = np.minimum(up, down)
         if not fit_intercept:
             # The score of a row of zeros is zero, which is an error for either label.
             base = np.where(np.any(points != 0, axis=1), base, up + down)
         net = np.where(base < up + down, np.abs(up - down), 0.0)
-        left = (net > 0) & (net >= _ROUNDING * net.max(initial=0.0))
+        left = net > 0
+        if not _whole(net):
+            left &= net >= _ROUNDING * net.max(initial=0.0)
         sign = np.sign(up - down)[left, None]
-        scaled = (points[left] - centre) / scale
         ones = np.ones((int(left.sum()), int(fit_intercept)))
         tied = (net == 0) & (base < up + down)
         some = np.ones((int(tied.sum()), int(fit_intercept)))
         return cls(
-            np.ascontiguousarray(sign * np.hstack([scaled, ones])),
+            np.ascontiguousarray(sign * np.hstack([standard[left], ones])),
             np.ascontiguousarray(sign * np.hstack([points[left], ones])),
             sign[:, 0],
             net[left],
             float(base.sum()),
-            np.hstack([(points[tied] - centre) / scale, some]),
-            centre,
-            scale,
+            np.hstack([standard[tied], some]),
+            centre * units,
+            scale * units,
+            units,
             fit_intercept,
         )
 
@@ -94,15 +103,19 @@ class ZeroOneProblem:
         """Number of parameters."""
         return self.rows.shape[1]
 
-    @property
-    def whole(self) -> bool:
-        """Whether all weights are whole numbers, and with them every loss."""
-        return bool(np.all(self.weight == np.round(self.weight)))
+    @cached_property
+    def step(self) -> float:
+        """The number that every loss is a multiple of, 0 where there is none worth speaking of."""
+        if not _whole(self.weight):
+            return 0.0
+        step = float(np.gcd.reduce(self.weight.astype(np.int64)))
+        # Rounding must not bridge a step.
+        return step if 0.5 * _ROUNDING * float(self.weight.max(initial=0.0)) < 0.9 * step else 0.0
 
     @property
     def slack(self) -> float:
-        """By how much a loss may undercut a bound: nothing, where all losses are whole."""
-        return 0.0 if self.whole else _ROUNDING * float(self.weight.max(initial=0.0))
+        """By how much a loss may undercut a bound: nothing, where losses go by steps."""
+        return 0.0 if self.step else _ROUNDING * float(self.weight.max(initial=0.0))
 
     def loss(self, theta: Floats) -> float:
         """Return the strict, weighted zero-one loss."""
@@ -127,8 +140,19 @@ class ZeroOneProblem:
 
         A bound is a sum of floats. It is lowered by far more than their rounding before use.
         """
-        bound = max(0.0, bound - _ROUNDING * float(self.weight.max(initial=1.0)))
-        return self.base + (float(np.ceil(bound)) if self.whole else bound)
+        bound = max(0.0, bound - 0.5 * _ROUNDING * float(self.weight.max(initial=0.0)))
+        return self.base + (float(np.ceil(bound / self.step)) * self.step if self.step else bound)
+
+
+def _whole(weight: Floats) -> bool:
+    # Beyond 2^53 whole numbers have gaps.
+    return bool(np.all(weight == np.round(weight)) and weight.sum() < 2.0**53)
+
+
+def _units(points: Floats) -> Floats:
+    """Return the power of two next to the largest entry of each column."""
+    largest = np.abs(points).max(axis=0, initial=0.0)
+    return np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1)
 
 
 def _centre_scale(points: Floats, weight: Floats, fit_intercept: bool) -> tuple[Floats, Floats]:

@@ -63,6 +63,7 @@ class Progress:
         self.loss = np.inf
         self.bound = 0.0
         self.theta: Floats | None = None
+        self.reason = ""
         self.trace: list[Moment] = []
 
     @property
@@ -104,6 +105,7 @@ class Progress:
         """Return the best so far."""
         if self.theta is None:
             raise RuntimeError("a solver must note its starting point")
+        self.reason = reason
         return ZeroOneSolution(self.theta, self.loss, self.bound, reason)
 
     def _note(self) -> None:

@@ -14,6 +14,7 @@ from bblr.solvers.zero_one.certificates import widest
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
+_NUMBERS_A_BATCH = 20_000_000
 _QUICK_LOOKS = 10
 _QUICK_STEPS = 50
 # Linear programmes over more numbers than this are left out.
@@ -68,11 +69,15 @@ class VertexSearch:
         best = [place.copy() for place in places]
         unit = float(problem.weight @ problem.weight / problem.weight.sum())
         heats = unit * self.hot * (self.cold / self.hot) ** (np.arange(self.legs + 1) / self.legs)
+        # Steps between two looks at the clock.
+        batch = max(1, min(self.steps // 10, _NUMBERS_A_BATCH // flat.rows.size))
         # A few cold steps first: they often find most of what there is in milliseconds.
         for _look in range(_QUICK_LOOKS):
+            if progress.expired:
+                break
             vertex_walk(
                 flat.rows, problem.weight, places[0], best[0], generators[0],
-                _QUICK_STEPS, heats[-1], heats[-1],
+                min(_QUICK_STEPS, batch), heats[-1], heats[-1],
             )  # fmt: skip
             progress.found(flat.back(best[0]), problem.loss(flat.back(best[0])))
         threads = n_jobs if n_jobs is not None and n_jobs > 0 else num_threads()
@@ -80,13 +85,12 @@ class VertexSearch:
             for leg in range(self.legs):
 
                 def walk(k: int, leg: int = leg) -> None:
-                    # Short runs in between look at the clock.
-                    for _ in range(10):
+                    for _ in range(0, self.steps, batch):
                         if progress.expired:
                             return
                         vertex_walk(
                             flat.rows, problem.weight, places[k], best[k], generators[k],
-                            max(1, self.steps // 10), heats[leg], heats[leg + 1],
+                            batch, heats[leg], heats[leg + 1],
                         )  # fmt: skip
 
                 list(pool.map(walk, range(self.walks)))
@@ -125,26 +129,30 @@ def _repair(problem: ZeroOneProblem, progress: Progress) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Flat:
-    """Rows in coordinates of their own span, where the arrangement has vertices."""
+    """Rows in coordinates of their own span, of equal strength in every direction.
+
+    The arrangement is the same in any coordinates, but it has vertices only where the rows span
+    everything, and only in these coordinates is it plain which rows are independent.
+    """
 
     rows: Floats
     frame: Floats
+    strength: Floats
 
     @classmethod
     def of(cls, rows: Floats) -> _Flat:
-        """Return the rows themselves, or their projections where they do not span everything."""
-        _, strength, frame = np.linalg.svd(rows, full_matrices=False)
+        left, strength, frame = np.linalg.svd(rows, full_matrices=False)
         rank = int((strength > 1e-9 * strength.max(initial=0.0)).sum())
-        if rank == rows.shape[1]:
-            return cls(rows, np.eye(rank))
-        return cls(np.ascontiguousarray(rows @ frame[:rank].T), frame[:rank])
+        unit = np.sqrt(len(rows))
+        flat = np.ascontiguousarray(left[:, :rank] * unit)
+        return cls(flat, frame[:rank], strength[:rank] / unit)
 
     @property
     def size(self) -> int:
         return self.rows.shape[1]
 
     def to(self, theta: Floats) -> Floats:
-        return np.ascontiguousarray(self.frame @ theta)
+        return np.ascontiguousarray(self.strength * (self.frame @ theta))
 
     def back(self, theta: Floats) -> Floats:
-        return np.ascontiguousarray(theta @ self.frame)
+        return np.ascontiguousarray((theta / self.strength) @ self.frame)
