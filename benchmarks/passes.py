@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.threads import num_threads
-from bblr.designs import DenseDesign
+from bblr.designs import DenseDesign, ScaledDesign
 from bblr.losses import BetaBernoulli
 from benchmarks.cases import Bar, Measured, Settings, case
 from benchmarks.data import gaussian
@@ -47,7 +47,8 @@ def _fused(settings: Settings, dtype: type) -> Measured:
     X, y = gaussian(settings.rows(ROWS), FEATURES, settings.seed, dtype=dtype)
     coef = np.random.default_rng(settings.seed + 1).normal(scale=0.1, size=FEATURES)
     weight = np.ones(len(y))
-    design = DenseDesign(X)
+    # What a fit makes of X: for such columns, products in the precision of X.
+    design = ScaledDesign(DenseDesign(X), weight, fit_intercept=True).design
     with ThreadPoolExecutor(num_threads()) as pool:
         rivals = {name: _reader(read, X, pool) for name, read in READERS.items()}
         rivals["pass"] = lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value
