@@ -25,8 +25,8 @@ _REPAIR_SIZE = 50_000
 class VertexSearch:
     """Several annealed walks from vertex to vertex of the arrangement, side by side.
 
-    Walks share the best so far after each leg, and the search is the same for the same seed
-    whatever the number of threads, unless the time limit cuts it short.
+    Walks do not hear of each other, so the search is the same for the same seed whatever the
+    number of threads, unless the time limit cuts it short.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class VertexSearch:
         generators = rng.spawn(self.walks)
         places = [flat.to(theta0) for _ in range(self.walks)]
         best = [place.copy() for place in places]
-        unit = float(problem.weight @ problem.weight / problem.weight.sum())
+        # The median, lest a single heavy row make the walk blind to the others.
+        unit = float(np.median(problem.weight))
         heats = unit * self.hot * (self.cold / self.hot) ** (np.arange(self.legs + 1) / self.legs)
         # Steps between two looks at the clock.
         batch = max(1, min(self.steps // 10, _NUMBERS_A_BATCH // flat.rows.size))
