@@ -25,6 +25,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Options that several commands share.
+Target = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
+]
+Jobs = Annotated[
+    int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")
+]
+Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -55,10 +64,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column of the file that holds the class."),
-    ] = None,
+    target: Target = None,
     methods: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help=f"Some of {','.join(METHODS)}; all when left out."),
@@ -75,11 +81,8 @@ def compare(
     ] = "training",
     repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = REPEATS,
     folds: Annotated[int, typer.Option(help="Folds of each cross-validation.")] = FOLDS,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Fits to run at a time.", show_default="all cores"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides folds, noise and random starts.")] = 0,
+    jobs: Jobs = None,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="The report.")] = OUT,
     records: Annotated[
         Path | None,
@@ -125,14 +128,11 @@ def claims(
     list_only: Annotated[
         bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Fits to run at a time.", show_default="all cores"),
-    ] = None,
+    jobs: Jobs = None,
     repeats: Annotated[
         int, typer.Option(help="Repeats of the cross-validation.")
     ] = CLAIM_REPEATS,
-    seed: Annotated[int, typer.Option(help="Decides folds, noise and random starts.")] = 0,
+    seed: Seed = 0,
     records: Annotated[
         Path | None,
         typer.Option(
@@ -178,10 +178,7 @@ def zero_one(
             help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
         ),
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column of the file that holds the class."),
-    ] = None,
+    target: Target = None,
     solvers: Annotated[
         str | None,
         typer.Option(

@@ -17,10 +17,17 @@ from bblr.estimators._front import (
     validate_training,
 )
 from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
-from bblr.estimators._training import ROBUST, make_solver, make_start, robust_start
+from bblr.estimators._zero_one import (
+    StopEarly,
+    Timed,
+    annealed_start,
+    joined,
+    middle_of_cell,
+    support_vector_start,
+)
 from bblr.estimators.link import Step, asymptotic_prior
 from bblr.estimators.sla import anneal_sigmoid
-from bblr.losses import BetaBernoulli, Sigmoid, ZeroOne
+from bblr.losses import Sigmoid, ZeroOne
 from bblr.objective import Objective
 from bblr.priors import Gaussian
 from bblr.solvers.zero_one import (
@@ -34,18 +41,12 @@ from bblr.solvers.zero_one import (
     Progress,
     VertexSearch,
     ZeroOneProblem,
-    widest,
 )
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 
 # Numbers up to which the data are gathered into one table of distinct rows.
 MAX_TABLE = 5_000_000
-# Numbers up to which a linear programme may look for the middle of the cell that was found.
-_MIDDLE = 200_000
-# The annealed fit that the solvers start from.
-_START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
-_START_L2 = 1.0
 
 
 class ZeroOneClassifier(ProbabilisticLinearClassifier):
@@ -215,15 +216,15 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         )
         if self.solver == "sla":
             theta = self._sla(design, problem.label, problem.weight, progress, problem.base)
-            theta = _joined(*design.unpack(theta), problem.fit_intercept)
+            theta = joined(*design.unpack(theta), problem.fit_intercept)
         else:
             if self.solver in ("pcs", "csa", "bnb"):
-                start = _support_vectors(problem)
+                start = support_vector_start(problem)
             else:
-                start = _annealed(design, problem.label, problem.weight)
-                start = _joined(*design.unpack(start), problem.fit_intercept)
+                start = annealed_start(design, problem.label, problem.weight)
+                start = joined(*design.unpack(start), problem.fit_intercept)
             theta = self._solve(problem, start, progress, rng)
-        theta = _middle(problem, theta)
+        theta = middle_of_cell(problem, theta)
         progress.found(theta, problem.loss(theta))
         progress.raise_bound(problem.base)
         return *problem.unpack(theta), problem.slack
@@ -264,7 +265,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             theta = self._sla(design, y, weight, progress, 0.0)
         else:
             objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
-            start = _annealed(design, y, weight)
+            start = annealed_start(design, y, weight)
             found = LineSearch().minimise(objective, start, progress, rng=rng)
             theta = found.theta
         return *design.unpack(theta), 0.0
@@ -274,10 +275,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     ) -> Floats:
         objective = Objective(Sigmoid(2.0), Gaussian(0.0), design, y, weight)
         try:
-            solution = anneal_sigmoid(_Timed(objective, progress, base))
+            solution = anneal_sigmoid(Timed(objective, progress, base))
             progress.found(solution.theta, base + objective.errors(solution.theta))
             progress.reason = "annealing ended"
-        except _StopEarly as stop:
+        except StopEarly as stop:
             progress.reason = str(stop)
         return np.asarray(progress.theta)
 
@@ -321,84 +322,3 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.trace_ = progress.trace
         self.prior_ = asymptotic_prior(raw, 0.0, training.y, training.weight)
         self.link_ = Step(self.prior_)
-
-
-def _joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
-    return np.append(coef, intercept) if fit_intercept else coef
-
-
-def _annealed(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
-    """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
-    loss = BetaBernoulli.from_prior(ROBUST, _START_GAMMAS[0])
-    objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
-    start = robust_start(objective, make_start(design.size, 1e-4), np.zeros(design.size))
-    solver = make_solver("auto", _START_GAMMAS, design.size, 1e-4, 100)
-    return np.asarray(solver.minimise(objective, start).theta)
-
-
-def _support_vectors(problem: ZeroOneProblem) -> Floats:
-    """Return the parameters of a linear support vector machine, where Nguyen and Sanner start."""
-    from sklearn.svm import LinearSVC
-
-    if np.all(problem.label == problem.label[0]):
-        # One class is left: every row asks for the same side.
-        return problem.rows.sum(axis=0)
-    machine = LinearSVC(dual="auto", fit_intercept=False, max_iter=10_000, random_state=0)
-    # The rows carry their intercept as a column, which is penalised like the others.
-    machine.fit(problem.rows * problem.label[:, None], problem.label, problem.weight)
-    return np.asarray(machine.coef_[0], dtype=np.float64)
-
-
-def _middle(problem: ZeroOneProblem, theta: Floats) -> Floats:
-    """Return the middle of the cell of theta, where rounding is least likely to change a label."""
-    if problem.rows.size > _MIDDLE:
-        return theta
-    right = problem.rows @ theta > 0
-    if not right.any():
-        return theta
-    centre, margin = widest(problem.rows[right])
-    if margin > 0 and problem.loss(centre) <= problem.loss(theta):
-        theta = centre
-    if np.any(problem.ties @ theta == 0):
-        # A step too short to reach another row, in no particular direction, misses the ties.
-        step = np.random.default_rng(0).standard_normal(len(theta))
-        moved = theta + 1e-3 * max(margin, 1e-9) * step / np.linalg.norm(step)
-        theta = moved if problem.loss(moved) <= problem.loss(theta) else theta
-    return theta
-
-
-class _StopEarly(Exception):
-    """Ends a solver that looks neither at the clock nor at the loss; says why."""
-
-
-class _Timed:
-    """An objective that looks at the clock, and notes the best parameters it is asked about."""
-
-    def __init__(self, objective: Any, progress: Progress, base: float) -> None:
-        self._objective, self._progress, self._base = objective, progress, base
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._objective, name)
-
-    def with_gamma(self, gamma: float) -> _Timed:
-        return _Timed(self._objective.with_gamma(gamma), self._progress, self._base)
-
-    def with_loss(self, loss: Any) -> _Timed:
-        return _Timed(self._objective.with_loss(loss), self._progress, self._base)
-
-    def value_gradient(self, theta: Floats) -> Any:
-        done = self._objective.value_gradient(theta)
-        self._look(theta, done[2])
-        return done
-
-    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Any:
-        if self._progress.expired:
-            self._look(theta, self._objective.scores(theta) if raw is None else raw)
-        return self._objective.probe(theta, j, steps, raw)
-
-    def _look(self, theta: Floats, raw: Floats) -> None:
-        self._progress.found(theta, self._base + self._objective.errors(theta, raw))
-        if self._progress.loss <= self._base:
-            raise _StopEarly("no avoidable errors left")
-        if self._progress.expired:
-            raise _StopEarly("time limit")

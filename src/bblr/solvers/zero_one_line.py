@@ -33,7 +33,7 @@ def zero_one_line(
     return float(step), float(errors)
 
 
-class _Walker:
+class Walker:
     """Parameters, their scores about the threshold, and their errors."""
 
     def __init__(self, objective: Any, theta: Floats) -> None:
@@ -41,12 +41,14 @@ class _Walker:
         self.move_to(theta)
 
     def move_to(self, theta: Floats) -> None:
+        """Take other parameters, and their scores afresh."""
         self.theta = np.array(theta, dtype=np.float64)
         objective = self.objective
         self.raw = objective.scores(self.theta) - objective.loss.threshold
         self.errors = float(objective.weight @ (objective.y * self.raw <= 0))
 
-    def try_direction(self, direction: Floats) -> bool:
+    def follow(self, direction: Floats) -> bool:
+        """Go to the best point along a direction; say whether that gains."""
         objective = self.objective
         # Scores are linear in the parameters, so a direction has scores of its own.
         change = objective.scores(direction)
@@ -56,6 +58,19 @@ class _Walker:
         self.theta += step * direction
         self.raw += step * change
         self.errors = errors
+        return True
+
+    def follow_axis(self, j: int) -> bool:
+        """Go to the best point along parameter j, looking only at the rows it concerns."""
+        rows, change = self.objective.direction(j)
+        where: Any = slice(None) if rows is None else rows
+        y, weight = self.objective.y[where], self.objective.weight[where]
+        step, errors, before = exact_line(self.raw[where], change, y, weight)
+        if not errors < before:
+            return False
+        self.theta[j] += step
+        self.raw[where] += step * change
+        self.errors += errors - before
         return True
 
 
@@ -74,12 +89,12 @@ class ZeroOneCoordinates:
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one line search", *_NEEDS)
-        walker = _Walker(objective, theta0)
+        walker = Walker(objective, theta0)
         axes = np.eye(len(walker.theta))
         reason, sweeps = "sweep limit", 0
         while sweeps < self.max_sweeps:
             sweeps += 1
-            if not any([walker.try_direction(axis) for axis in axes]):
+            if not any([walker.follow(axis) for axis in axes]):
                 reason = "no coordinate gains"
                 break
         value = objective.value(walker.theta)
@@ -110,14 +125,14 @@ class ZeroOneSearch:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one search", *_NEEDS)
         rng = np.random.default_rng(0) if rng is None else rng
-        walker = _Walker(objective, theta0)
+        walker = Walker(objective, theta0)
         best, best_errors = walker.theta.copy(), walker.errors
         size = len(best)
         axes = np.eye(size)
         lines, failures = 0, 0
         while lines < self.max_lines and best_errors > 0:
-            gained = [walker.try_direction(axis) for axis in axes]
-            gained += [walker.try_direction(rng.standard_normal(size)) for _ in range(2 * size)]
+            gained = [walker.follow(axis) for axis in axes]
+            gained += [walker.follow(rng.standard_normal(size)) for _ in range(2 * size)]
             lines += len(gained)
             if walker.errors < best_errors:
                 best, best_errors, failures = walker.theta.copy(), walker.errors, 0

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bblr._numeric.zero_one import exact_line
 from bblr.solvers.solution import require
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
+from bblr.solvers.zero_one_line import Walker
 
 
 @dataclass(frozen=True)
@@ -46,81 +46,47 @@ class LineSearch:
     ) -> ZeroOneSolution:
         """Search from theta0 on an objective of strict zero-one loss."""
         require(objective, "zero-one line search", "scores", "direction", "pull")
-        walker = _Walker(objective, theta0)
-        progress.found(walker.theta, walker.loss)
+        walker = Walker(objective, theta0)
+        progress.found(walker.theta, walker.errors)
         failures = 0
         for _round in range(self.rounds):
             self._descend(walker, progress, rng)
             if progress.loss == 0 or progress.expired:
                 break
-            failures = 0 if progress.found(walker.theta, walker.loss) else failures + 1
+            failures = 0 if progress.found(walker.theta, walker.errors) else failures + 1
             best = np.asarray(progress.theta)
             length = self.kick * 2 ** (failures % 4) * np.linalg.norm(best) / np.sqrt(len(best))
             walker.move_to(best + length * rng.standard_normal(len(best)))
         reason = "time limit" if progress.expired else "rounds spent"
         return progress.solution("no errors left" if progress.loss == 0 else reason)
 
-    def _descend(self, walker: _Walker, progress: Progress, rng: np.random.Generator) -> None:
+    def _descend(self, walker: Walker, progress: Progress, rng: np.random.Generator) -> None:
         """Follow lines until none gains."""
         before = np.inf
         # What drift seemed to gain is no gain.
-        while walker.loss < before:
-            before = walker.loss
+        while walker.errors < before:
+            before = walker.errors
             for j in rng.permutation(len(walker.theta)):
                 if progress.expired:
                     return
                 walker.follow_axis(int(j))
-            progress.found(walker.theta, walker.loss)
+            progress.found(walker.theta, walker.errors)
             for _ in range(self.directions):
                 if progress.expired:
                     return
-                walker.follow(walker.pull_of_wrong_rows(rng))
+                walker.follow(_pull_of_wrong_rows(walker, rng))
                 walker.follow(rng.standard_normal(len(walker.theta)))
             # Sums of many steps drift from the scores of the parameters.
             walker.move_to(walker.theta)
-            progress.found(walker.theta, walker.loss)
+            progress.found(walker.theta, walker.errors)
 
 
-class _Walker:
-    """Parameters, their scores and their loss."""
-
-    def __init__(self, objective: Any, theta: Floats) -> None:
-        self.objective = objective
-        self.move_to(theta)
-
-    def move_to(self, theta: Floats) -> None:
-        self.theta = np.array(theta, dtype=np.float64)
-        self.raw = self.objective.scores(self.theta)
-        self.loss = float(self.objective.weight @ (self.objective.y * self.raw <= 0))
-
-    def follow_axis(self, j: int) -> bool:
-        rows, change = self.objective.direction(j)
-        where: Any = slice(None) if rows is None else rows
-        y, weight = self.objective.y[where], self.objective.weight[where]
-        step, loss, before = exact_line(self.raw[where], change, y, weight)
-        if not loss < before:
-            return False
-        self.theta[j] += step
-        self.raw[where] += step * change
-        self.loss += loss - before
-        return True
-
-    def follow(self, direction: Floats) -> bool:
-        objective = self.objective
-        change = objective.scores(direction)
-        step, loss, before = exact_line(self.raw, change, objective.y, objective.weight)
-        if not loss < before:
-            return False
-        self.theta += step * direction
-        self.raw += step * change
-        self.loss = loss
-        return True
-
-    def pull_of_wrong_rows(self, rng: np.random.Generator) -> Floats:
-        """Return the direction that helps some of the misclassified rows most."""
-        wrong = np.flatnonzero(self.objective.y * self.raw <= 0)
-        some = wrong[rng.random(len(wrong)) < rng.random()]
-        residual = np.zeros(len(self.raw))
-        residual[some] = (self.objective.y * self.objective.weight)[some]
-        direction = np.asarray(self.objective.pull(residual))
-        return direction if np.any(direction) else rng.standard_normal(len(self.theta))
+def _pull_of_wrong_rows(walker: Walker, rng: np.random.Generator) -> Floats:
+    """Return the direction that helps some of the misclassified rows most."""
+    objective = walker.objective
+    wrong = np.flatnonzero(objective.y * walker.raw <= 0)
+    some = wrong[rng.random(len(wrong)) < rng.random()]
+    residual = np.zeros(len(walker.raw))
+    residual[some] = (objective.y * objective.weight)[some]
+    direction = np.asarray(objective.pull(residual))
+    return direction if np.any(direction) else rng.standard_normal(len(walker.theta))
