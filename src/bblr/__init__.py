@@ -4,6 +4,8 @@ from bblr._version import __version__
 from bblr.estimators import (
     BBLRClassifier,
     BBLRClassifierCV,
+    KernelBBLRClassifier,
+    KernelBBLRClassifierCV,
     SLAClassifier,
     ZeroOneClassifier,
 )
@@ -13,6 +15,8 @@ __all__ = [
     "BBLRClassifier",
     "BBLRClassifierCV",
     "BetaPrior",
+    "KernelBBLRClassifier",
+    "KernelBBLRClassifierCV",
     "SLAClassifier",
     "ZeroOneClassifier",
     "__version__",

@@ -14,7 +14,7 @@ from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Floats
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses.base import Loss
-from bblr.priors import Gaussian
+from bblr.priors import Prior
 
 LossT = TypeVar("LossT", bound=Loss)
 OtherLoss = TypeVar("OtherLoss", bound=Loss)
@@ -36,7 +36,7 @@ class Objective(Generic[LossT]):
     ----------
     loss : Loss
         Elementwise loss.
-    prior : Gaussian
+    prior : Prior
         Prior on the weights; it never sees the intercept.
     design : ScaledDesign
         The data in unit-free coordinates.
@@ -47,7 +47,7 @@ class Objective(Generic[LossT]):
     """
 
     loss: LossT
-    prior: Gaussian
+    prior: Prior
     design: ScaledDesign
     y: Floats
     weight: Floats
@@ -121,17 +121,28 @@ class Objective(Generic[LossT]):
         """Return the same objective under another loss."""
         return Objective(loss, self.prior, self.design, self.y, self.weight)
 
+    def with_prior(self, prior: Prior) -> Self:
+        """Return the same objective under another prior."""
+        return replace(self, prior=prior)
+
+    def information(self, theta: Floats) -> Floats:
+        """Return the Fisher information at theta plus the prior's curvature, over all rows."""
+        weights = self._weights(theta)
+        matrix = self.design.curvature(self.fisher(self.scores(theta)), max_rows=len(self.y))
+        matrix[np.diag_indices(len(weights))] += self.prior.curvature(weights)
+        return matrix
+
     def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Preconditioner:
         """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
         raw = self.scores(theta) if raw is None else raw
-        weight = self._fisher(raw)
+        weight = self.fisher(raw)
         floor = np.zeros(self.size)
         weights = self._weights(theta)
         floor[: len(weights)] = self.prior.curvature(weights)
         # Where every example has left the slope of the loss nothing is known of the curvature; a
         # thousandth of its mean keeps the step finite.
         floor += 1e-3 * max(float(weight.sum()), 1e-3 * float(self.weight.sum())) / self.size
-        if self.size > _MAX_DENSE:
+        if self.size > _MAX_DENSE or self.design.uncorrelated:
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
         matrix = self.design.curvature(weight, max_rows=rows)
@@ -144,7 +155,8 @@ class Objective(Generic[LossT]):
             return Preconditioner(diagonal=diagonal)
         return Preconditioner(factor=factor)
 
-    def _fisher(self, raw: Floats) -> Floats:
+    def fisher(self, raw: Floats) -> Floats:
+        """Return the weight of each row times the Fisher information of its raw score."""
         if self.loss.fused is None:
             return self.weight * self.loss.curvature(raw)
         out = np.empty_like(raw)

@@ -2,7 +2,14 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier, ZeroOneClassifier
+from bblr import (
+    BBLRClassifier,
+    BBLRClassifierCV,
+    KernelBBLRClassifier,
+    KernelBBLRClassifierCV,
+    SLAClassifier,
+    ZeroOneClassifier,
+)
 
 
 @parametrize_with_checks(
@@ -12,6 +19,11 @@ from bblr import BBLRClassifier, BBLRClassifierCV, SLAClassifier, ZeroOneClassif
         BBLRClassifier(prior="learned"),
         BBLRClassifier(prior="empirical", class_weight="balanced"),
         BBLRClassifierCV(cv=3),
+        KernelBBLRClassifier(),
+        KernelBBLRClassifier(sparsity="backward"),
+        KernelBBLRClassifier("poly", coef0=1.0, penalty="ridge", class_weight="balanced"),
+        KernelBBLRClassifier(sparsity="gauss-laplace", laplace_share=0.5),
+        KernelBBLRClassifierCV(cv=3, l2s=(3.0, 0.3), kernel_gammas=(0.1, 1.0)),
         SLAClassifier(),
         ZeroOneClassifier(random_state=0),
         ZeroOneClassifier(solver="sla"),

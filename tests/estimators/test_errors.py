@@ -8,6 +8,8 @@ from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
     BetaPrior,
+    KernelBBLRClassifier,
+    KernelBBLRClassifierCV,
     SLAClassifier,
     ZeroOneClassifier,
 )
@@ -38,6 +40,31 @@ BAD_PARAMETERS = [
     (BBLRClassifierCV(cv=1), "cv"),
     (BBLRClassifierCV(gamma_limit=0.5), "gamma_limit"),
     (BBLRClassifierCV(solver="sla"), "solver"),
+    (KernelBBLRClassifier("gauss"), "kernel"),
+    (KernelBBLRClassifier(3), "kernel"),
+    (KernelBBLRClassifier(kernel_gamma="wide"), "kernel_gamma"),
+    (KernelBBLRClassifier(kernel_gamma=0), "kernel_gamma"),
+    (KernelBBLRClassifier(degree=0), "degree"),
+    (KernelBBLRClassifier(coef0=np.inf), "coef0"),
+    (KernelBBLRClassifier(penalty="lasso"), "penalty"),
+    (KernelBBLRClassifier(sparsity="forward"), "sparsity"),
+    (KernelBBLRClassifier(max_vectors=0), "max_vectors"),
+    (KernelBBLRClassifier(max_centers="few"), "max_centers"),
+    (KernelBBLRClassifier(max_centers=0), "max_centers"),
+    (KernelBBLRClassifier(laplace_share=1.0), "laplace_share"),
+    (KernelBBLRClassifier(laplace_share="half"), "laplace_share"),
+    (KernelBBLRClassifier(cache_size=-1), "cache_size"),
+    (KernelBBLRClassifier(prior="strong"), "prior"),
+    (KernelBBLRClassifier(l2=-1), "l2"),
+    (KernelBBLRClassifier(gamma_min=2), "gamma_min"),
+    (KernelBBLRClassifier("precomputed"), "X must be the square matrix"),
+    (KernelBBLRClassifierCV(kernel_gammas="many"), "kernel_gammas"),
+    (KernelBBLRClassifierCV(kernel_gammas=(1.0, 0.0)), "kernel_gammas"),
+    (KernelBBLRClassifierCV(l2s=()), "l2s"),
+    (KernelBBLRClassifierCV(l2s=3), "l2s"),
+    (KernelBBLRClassifierCV(cv=1), "cv"),
+    (KernelBBLRClassifierCV(gamma_limit=0.5), "gamma_limit"),
+    (KernelBBLRClassifierCV(prior="weakish"), "prior"),
     (SLAClassifier(gamma_min=-1), "gamma_min"),
     (SLAClassifier(gamma_min=10, gamma_max=2), "gamma_min"),
     (SLAClassifier(spacing=0), "spacing"),
@@ -55,7 +82,14 @@ def test_bad_parameters_are_named(model, name):
         model.fit(X, Y)
 
 
-MODELS = [BBLRClassifier(), BBLRClassifierCV(cv=2), SLAClassifier(), ZeroOneClassifier()]
+MODELS = [
+    BBLRClassifier(),
+    BBLRClassifierCV(cv=2),
+    SLAClassifier(),
+    ZeroOneClassifier(),
+    KernelBBLRClassifier(),
+    KernelBBLRClassifierCV(cv=2, l2s=(1.0,), kernel_gammas=(0.5,)),
+]
 
 BAD_DATA = {
     "NaN": (np.where(np.eye(20, 2), np.nan, X), Y, None, "NaN"),
@@ -76,10 +110,10 @@ BAD_DATA = {
 def test_bad_data_change_nothing(model, case):
     features, labels, weight, message = BAD_DATA[case]
     fitted = type(model)(**model.get_params()).fit(X, Y)
-    before = fitted.coef_.copy()
+    before = fitted.decision_function(X)
     with pytest.raises(ValueError, match=message):
         fitted.fit(features, labels, sample_weight=weight)
-    np.testing.assert_array_equal(fitted.coef_, before)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)
     assert fitted.n_features_in_ == 2
 
 

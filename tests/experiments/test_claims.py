@@ -30,6 +30,8 @@ NAMES = {
     "zero-one-published",
     "zero-one-proof",
     "zero-one-web8",
+    "kernel-uci",
+    "kernel-uci-noisy",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -16,7 +16,8 @@ from bblr.experiments.methods import METHODS, Method, _most_accurate, _scores, s
 
 def test_names_are_found_in_any_case_and_order():
     assert [m.name for m in select_methods(["bblr4", " SVM ", "Lr"])] == ["BBLR4", "SVM", "LR"]
-    assert select_methods() == tuple(METHODS.values())
+    assert select_methods() == tuple(m for m in METHODS.values() if m.usual)
+    assert "SVC" not in {method.name for method in select_methods()}
 
 
 @pytest.mark.parametrize(

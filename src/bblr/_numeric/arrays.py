@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 
 class _Memory:
@@ -22,6 +23,20 @@ class _Memory:
             **array.__array_interface__,
             "data": (array.__array_interface__["data"][0], False),
         }
+
+
+def as_dense(X: Any) -> NDArray[Any]:
+    """Return an array or a sparse matrix as an array."""
+    sparse = issparse(X)
+    return np.asarray(X.toarray() if sparse else X)
+
+
+def square_norms(X: Any) -> NDArray[np.float64]:
+    """Return the squared length of each row of an array or a sparse matrix."""
+    sparse = issparse(X)
+    if sparse:
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def plain_view(array: NDArray[Any]) -> NDArray[Any]:

@@ -33,6 +33,11 @@ class ScaledDesign:
         Without an intercept nothing is centred.
     z_score : bool, default=False
         Use the sample mean and standard deviation (ddof = 1) of every column, however sparse.
+    plain : bool, default=False
+        Leave the columns as they are, centred on 0 with a scale of 1: they have no units, as the
+        coordinates of a kernel.
+    uncorrelated : bool, default=False
+        The columns are nearly uncorrelated, so that a diagonal serves to precondition.
 
     Notes
     -----
@@ -44,12 +49,24 @@ class ScaledDesign:
     """
 
     def __init__(
-        self, design: Design, weight: Floats, fit_intercept: bool, *, z_score: bool = False
+        self,
+        design: Design,
+        weight: Floats,
+        fit_intercept: bool,
+        *,
+        z_score: bool = False,
+        plain: bool = False,
+        uncorrelated: bool = False,
     ) -> None:
         self.design = design
         self.fit_intercept = fit_intercept
+        self.uncorrelated = uncorrelated
         self.n_features = design.n_features
         self.size = design.n_features + int(fit_intercept)
+        if plain:
+            self.centre, self.scale = np.zeros(self.n_features), np.ones(self.n_features)
+            self.rare = np.zeros(self.n_features, dtype=bool)
+            return
         self.centre, self.scale, self.rare = _centre_scale(
             design, weight, fit_intercept, z_score
         )

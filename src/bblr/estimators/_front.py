@@ -19,8 +19,9 @@ Floats = NDArray[np.float64]
 
 
 class Training(NamedTuple):
-    """Validated training data: a design, labels -1 and +1, row weights, and the two classes."""
+    """Validated training data: rows, labels -1 and +1, row weights, and the two classes."""
 
+    X: Any
     design: Design
     y: Floats
     weight: Floats
@@ -47,14 +48,20 @@ def all_or_nothing(fit: Fit) -> Fit:
 
 
 def validate_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    *,
+    sparse: Any = ("csr", "csc"),
 ) -> Training:
     """Check what a user hands to ``fit`` and encode it."""
     X, y = validate_data(
         estimator,
         X,
         y,
-        accept_sparse=["csr", "csc"],
+        accept_sparse=sparse,
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,
     )
@@ -65,7 +72,26 @@ def validate_training(
     _check_two_classes(y, classes)
     labels = np.where(y == classes[1], 1.0, -1.0)
     weight = weight * _class_factors(class_weight, classes, labels, weight)
-    return Training(make_design(X), labels, weight, classes)
+    return Training(X, make_design(X), labels, weight, classes)
+
+
+def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """Check what a user hands to ``fit`` of a kernel classifier and encode it."""
+    training = validate_training(
+        estimator, X, y, sample_weight, estimator.class_weight, sparse=_sparse_formats(estimator)
+    )
+    shape = training.X.shape
+    if estimator.kernel == "precomputed" and shape[0] != shape[1]:
+        raise ValueError(
+            f"X must be the square matrix of the kernel of all training rows with "
+            f"kernel='precomputed', got an array of shape {shape}."
+        )
+    return training
+
+
+def _sparse_formats(estimator: Any) -> Any:
+    # Rows of a kernel are picked and multiplied: CSR. A precomputed one is dense by nature.
+    return False if estimator.kernel == "precomputed" else ["csr"]
 
 
 def _row_weights(sample_weight: Any, X: Any) -> Floats:

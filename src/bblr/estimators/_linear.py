@@ -1,4 +1,4 @@
-"""What linear classifiers share once they are fitted."""
+"""What classifiers of two classes share once they are fitted, linear ones above all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from bblr.designs import make_design
 Floats = NDArray[np.float64]
 
 
-class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
-    """A linear score of two classes: the positive one is predicted where it exceeds 0."""
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """A score of two classes: the positive one is predicted where it exceeds 0."""
 
-    coef_: Floats
     intercept_: Floats
     classes_: NDArray[Any]
 
@@ -27,6 +26,32 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row."""
+        raise NotImplementedError(f"{type(self).__name__} must write decision_function")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        decision = self.decision_function(X)
+        return self.classes_[(decision > 0).astype(int)]
+
+
+class LinearBinaryClassifier(BinaryClassifier):
+    """A linear score of two classes."""
+
+    coef_: Floats
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score X @ coef_ + intercept_ of each row.
@@ -51,25 +76,9 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
         )
         return make_design(X).scores(self.coef_[0], float(self.intercept_[0]))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted class of each row.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Classes.
-        """
-        decision = self.decision_function(X)
-        return self.classes_[(decision > 0).astype(int)]
-
-
-class ProbabilisticLinearClassifier(LinearBinaryClassifier):
-    """A linear classifier whose scores a link turns into probabilities."""
+class ProbabilisticClassifier(BinaryClassifier):
+    """A classifier whose scores a link turns into probabilities."""
 
     link_: Any
 
@@ -120,3 +129,7 @@ class ProbabilisticLinearClassifier(LinearBinaryClassifier):
         """
         probability = self.predict_proba(X)
         return self.classes_[np.argmax(probability, axis=1)]
+
+
+class ProbabilisticLinearClassifier(ProbabilisticClassifier, LinearBinaryClassifier):
+    """A linear classifier whose scores a link turns into probabilities."""

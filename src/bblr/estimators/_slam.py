@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
@@ -26,6 +28,10 @@ from bblr.solvers import geometric
 
 Floats = NDArray[np.float64]
 LinearObjective = Objective[BetaBernoulli]
+
+# Where examples are few one division into folds says little; a few more cost nothing.
+FEW = 2000
+_REPEATS = 3
 
 
 class Path(NamedTuple):
@@ -49,6 +55,35 @@ class Fold(NamedTuple):
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+
+
+def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fold]:
+    """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
+    rows = np.flatnonzero(weight > 0)
+    labels = y[rows]
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        splits = check_cv(cv, y, classifier=True).split(np.zeros((len(y), 1)), y)
+        return [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+    if cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
+    smallest = int(min((labels > 0).sum(), (labels < 0).sum()))
+    if smallest < 2:
+        raise ValueError(
+            "cv needs at least 2 examples of each class to hold some out; the smaller class "
+            f"has {smallest}. Add examples, or use the classifier without CV in its name."
+        )
+    rng = check_random_state(random_state)
+    folds = []
+    for _ in range(_REPEATS if len(rows) < FEW else 1):
+        seed = rng.randint(2**31 - 1)
+        splitter = StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed)
+        folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, labels)]
+    return folds
+
+
+def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
 
 
 @dataclass(frozen=True, eq=False)

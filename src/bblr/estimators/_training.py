@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr.estimators.link import Link, asymptotic_prior
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
-from bblr.solvers import LBFGS, Annealing, FisherScoring, GradientDescent, RangeSearch
+from bblr.solvers import (
+    LBFGS,
+    Annealing,
+    FisherScoring,
+    GradientDescent,
+    RangeSearch,
+    Solution,
+)
 
 Floats = NDArray[np.float64]
 
-PRIORS = ("robust", "weak", "empirical", "learned")
+PRIORS = ("robust", "mild", "weak", "empirical", "learned")
 SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 
 # Plateaus, penalty and schedule chosen by the experiment in docs/defaults.md.
 ROBUST = BetaPrior(0.2, 0.6)
+MILD = BetaPrior(0.05, 0.9)
 DEFAULT_L2 = 3.0
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
 _MAX_NEWTON = 1500
 # Stages before the last only prepare it: their tolerance is this many times larger.
 LOOSE = 10.0
+_LEARNING_ROUNDS = 5
 
 
 def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
@@ -43,7 +55,7 @@ def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
         return BetaPrior.weak()
     if prior == "empirical":
         return BetaPrior.empirical(y, weight)
-    return ROBUST
+    return MILD if prior == "mild" else ROBUST
 
 
 def make_descent(solver: str, size: int, tol: float, max_iter: int) -> FisherScoring | LBFGS:
@@ -64,7 +76,10 @@ def robust_start(objective: Objective[BetaBernoulli], descent: Any, theta: Float
     The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
     the plateaus then keep the fit where it is.
     """
-    return np.asarray(descent.minimise(objective.bounded(1.0), theta).theta)
+    bounded = objective.bounded(1.0)
+    if np.all(bounded.weight >= (1.0 - 1e-6) * objective.weight):
+        return theta  # all rows are equally long, as under most kernels
+    return np.asarray(descent.minimise(bounded, theta).theta)
 
 
 def make_solver(
@@ -81,3 +96,34 @@ def make_solver(
     if solver == "search":
         return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
     return Annealing(gammas, descent=descent, keep="last", loose=LOOSE)
+
+
+def learn_plateaus(
+    objective: Objective[BetaBernoulli],
+    solution: Solution,
+    solve: Callable[[Objective[BetaBernoulli], Floats], Solution],
+) -> tuple[Solution, Objective[BetaBernoulli]]:
+    """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
+    y, weight = objective.y, objective.weight
+    theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
+    raw = objective.scores(theta)
+    prior = asymptotic_prior(raw, objective.loss.threshold, y, weight)
+    objective = objective.with_loss(BetaBernoulli.from_prior(prior, objective.loss.gamma))
+    for _ in range(_LEARNING_ROUNDS):
+        step = solve(objective, theta)
+        theta = step.theta
+        trace += step.trace
+        n_iter += step.n_iter
+        raw = objective.scores(theta)
+        link = Link.fit(raw - objective.loss.threshold, y, weight)
+        loss = BetaBernoulli.from_prior(link.prior, link.gamma)
+        # The link ties 1/2 to the decision boundary: move the intercept along.
+        shift = loss.threshold - objective.loss.threshold
+        moved = abs(loss.a - objective.loss.a) + abs(loss.b - objective.loss.b)
+        objective = objective.with_loss(loss)
+        if objective.design.fit_intercept:
+            theta = theta.copy()
+            theta[-1] += shift
+        if moved < 1e-3:
+            break
+    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective

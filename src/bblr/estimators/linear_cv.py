@@ -7,13 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
 
 from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, all_or_nothing, check_number, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
-from bblr.estimators._slam import Fold, Path, Slam, Trial, Validation
+from bblr.estimators._slam import (
+    FEW,
+    Path,
+    Slam,
+    Trial,
+    Validation,
+    make_folds,
+    shared_weight,
+)
 from bblr.estimators._training import (
     DEFAULT_L2,
     LOOSE,
@@ -31,9 +37,6 @@ from bblr.solvers import Annealing, Solution
 
 Floats = NDArray[np.float64]
 
-# Where examples are few one division into folds says little; a few more cost nothing.
-_FEW = 2000
-_REPEATS = 3
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
 # Plateaus that stand where they are tuned or learned from few examples; with the bound on leverage
@@ -56,7 +59,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Parameters
     ----------
-    prior : {"tuned", "robust", "weak", "empirical", "learned"} or BetaPrior, default="tuned"
+    prior : str or BetaPrior, default="tuned"
         Plateaus in training.
 
         - "tuned": chosen by cross-validation;
@@ -189,12 +192,12 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter))
         # Many examples tell settings apart long before the last digits of a fit.
-        coarse = LOOSE if len(training.y) >= _FEW else 1.0
+        coarse = LOOSE if len(training.y) >= FEW else 1.0
         validation = Validation(
             design,
             training.y,
             training.weight,
-            self._folds(training),
+            make_folds(self.cv, training.y, training.weight, self.random_state),
             replace(descent, tol=coarse * descent.tol),
             self.n_jobs,
         )
@@ -211,7 +214,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
         solution = annealing.minimise(objective, start)
         held_out, rows = validation.decisions(path)
-        link = Link.fit(held_out, training.y[rows], _shared(training.weight, rows))
+        link = Link.fit(held_out, training.y[rows], shared_weight(training.weight, rows))
         self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
         self.trials_ = trials
         return self
@@ -241,41 +244,17 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             )
         return l2s
 
-    def _folds(self, training: Training) -> list[Fold]:
-        """Return the folds; examples of zero weight take no part."""
-        rows = np.flatnonzero(training.weight > 0)
-        y = training.y[rows]
-        if not isinstance(self.cv, int | np.integer) or isinstance(self.cv, bool):
-            splitter = check_cv(self.cv, training.y, classifier=True)
-            splits = splitter.split(np.zeros((len(training.y), 1)), training.y)
-            return [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
-        if self.cv < 2:
-            raise ValueError(f"cv must be at least 2 folds, got {self.cv}.")
-        smallest = int(min((y > 0).sum(), (y < 0).sum()))
-        if smallest < 2:
-            raise ValueError(
-                "cv needs at least 2 examples of each class to hold some out; the smaller class "
-                f"has {smallest}. Add examples, or use BBLRClassifier."
-            )
-        rng = check_random_state(self.random_state)
-        folds = []
-        for _ in range(_REPEATS if len(rows) < _FEW else 1):
-            seed = rng.randint(2**31 - 1)
-            splitter = StratifiedKFold(min(self.cv, smallest), shuffle=True, random_state=seed)
-            folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, y)]
-        return folds
-
     def _choose(self, validation: Validation, l2s: tuple[float, ...]) -> tuple[Path, list[Trial]]:
         given = self.prior
         if self.prior in ("tuned", "learned"):
-            given = _STANDING if len(validation.y) < _FEW else "robust"
+            given = _STANDING if len(validation.y) < FEW else "robust"
         prior = resolve_prior(given, validation.y, validation.weight)
         gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= self.gamma_limit)
         path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
         if self.prior == "learned":
             held_out, rows = validation.decisions(path)
             link = Link.fit(
-                held_out, validation.y[rows], _shared(validation.weight, rows)
+                held_out, validation.y[rows], shared_weight(validation.weight, rows)
             )
             self._say(f"learned plateaus a={link.prior.a:.3g}, b={link.prior.b:.3g}")
             path, more = self._slam(validation, link.prior, gammas, l2s).choose(False)
@@ -293,7 +272,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
         default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
         evidence = _EVIDENCE_TUNED if self.prior == "tuned" else _EVIDENCE_GIVEN
-        if len(validation.y) >= _FEW:
+        if len(validation.y) >= FEW:
             evidence = 0.0
         return Slam(
             validation, default, l2s, float(self.gamma_limit), tuned, evidence, self._say
@@ -322,8 +301,3 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.link_ = link
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)
-
-
-def _shared(weight: Floats, rows: NDArray[np.intp]) -> Floats:
-    """Return the weight of each held-out score: a row held out thrice has a third in each."""
-    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]

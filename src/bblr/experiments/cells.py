@@ -175,7 +175,15 @@ def _evaluate(cell: Cell, table: Table, method: Method) -> Record:
         "n_train": len(part.y_train),
         "n_test": len(part.y_test),
         "seconds": seconds,
+        **_vectors(estimator),
     }
+
+
+def _vectors(estimator: Any) -> Record:
+    """Return the number of support vectors, of a method that has any."""
+    final = getattr(estimator, "best_estimator_", estimator)
+    counts = getattr(final[-1] if hasattr(final, "steps") else final, "n_support_", None)
+    return {} if counts is None else {"vectors": int(np.sum(counts))}
 
 
 def _probabilities(estimator: Any, X: Any) -> Any:

@@ -22,6 +22,9 @@ STRENGTHS = tuple(4.0**power for power in range(-5, 6))
 # classifier would turn to its slow search for the least training loss.
 PENALTIES = tuple(4.0**power for power in range(5, -4, -1))
 BASELINES = ("LR", "SVM")
+# The grid of a kernel SVM on standardised features, no coarser than KernelBBLRClassifierCV's.
+COSTS = tuple(2.0**power for power in range(-4, 11, 2))
+WIDTHS = tuple(2.0**power for power in range(-10, 2))
 
 
 class Factory(Protocol):
@@ -47,16 +50,19 @@ class Method:
     build : Factory
         ``build(random_state, sparse=...)`` returns an untrained scikit-learn classifier that
         chooses its own hyper-parameters from what it is fitted on, and nothing else.
+    usual : bool, default=True
+        Whether it takes part where no method is named.
     """
 
     name: str
     label: str
     description: str
     build: Factory
+    usual: bool = True
 
 
 def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
-    """Look methods up by name, ignoring case; all of them when ``names`` is None.
+    """Look methods up by name, ignoring case; the usual ones when ``names`` is None.
 
     Raises
     ------
@@ -64,7 +70,7 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
         If a name is unknown or given twice, or if there is none.
     """
     if names is None:
-        return tuple(METHODS.values())
+        return tuple(method for method in METHODS.values() if method.usual)
     known = {name.lower(): method for name, method in METHODS.items()}
     chosen: list[Method] = []
     for name in names:
@@ -174,8 +180,26 @@ def _cross_validated(**options: Any) -> Factory:
     return build
 
 
-def _registry(*entries: tuple[str, str, str, Callable[..., Any]]) -> dict[str, Method]:
-    return {name: Method(name, label, text, build) for name, label, text, build in entries}
+def _svc(random_state: int, *, sparse: bool = False) -> Any:
+    from sklearn.svm import SVC
+
+    classifier = SVC(cache_size=500, random_state=random_state)
+    return _tuned(classifier, {"C": COSTS, "gamma": WIDTHS}, random_state, sparse)
+
+
+def _kernel(**options: Any) -> Factory:
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        from bblr import KernelBBLRClassifierCV
+
+        return _scaled(KernelBBLRClassifierCV(random_state=random_state, **options), sparse)
+
+    return build
+
+
+def _registry(
+    *entries: tuple[str, str, str, Callable[..., Any]], usual: bool = True
+) -> dict[str, Method]:
+    return {name: Method(name, label, text, build, usual) for name, label, text, build in entries}
 
 
 METHODS: dict[str, Method] = _registry(
@@ -233,4 +257,31 @@ METHODS: dict[str, Method] = _registry(
         "BBLRClassifier without arguments: one fit, nothing chosen by cross-validation.",
         _untuned,
     ),
+)
+METHODS |= _registry(
+    (
+        "SVC",
+        "SVM (RBF)",
+        "Support vector machine with a Gaussian kernel, C and width chosen by cross-validation.",
+        _svc,
+    ),
+    (
+        "KBBLR",
+        "KBBLR",
+        "Kernel BBLR with a Gaussian kernel; width, penalty and plateaus by cross-validation.",
+        _kernel(),
+    ),
+    (
+        "KBBLR-B",
+        "Sparse KBBLR",
+        "Kernel BBLR with few vectors by backward elimination, their number by cross-validation.",
+        _kernel(sparsity="backward"),
+    ),
+    (
+        "KBBLR-GL",
+        "Sparse KBBLR (Gauss-Laplace)",
+        "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
+        _kernel(sparsity="gauss-laplace"),
+    ),
+    usual=False,
 )

@@ -1,8 +1,10 @@
 """Solvers: how we move on an objective."""
 
 from bblr.solvers.annealing import Annealing, geometric
+from bblr.solvers.backward import eliminate
 from bblr.solvers.fisher import FisherScoring
 from bblr.solvers.gradient_descent import GradientDescent
+from bblr.solvers.hard_em import HardEM
 from bblr.solvers.lbfgs import LBFGS
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Solution, Stage
@@ -13,11 +15,13 @@ __all__ = [
     "Annealing",
     "FisherScoring",
     "GradientDescent",
+    "HardEM",
     "RangeSearch",
     "Solution",
     "Stage",
     "ZeroOneCoordinates",
     "ZeroOneSearch",
+    "eliminate",
     "geometric",
     "zero_one_line",
 ]

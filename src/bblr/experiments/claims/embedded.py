@@ -58,10 +58,12 @@ def _training(run: ClaimRun) -> Measured:
     return Measured({_LARGEST_SUM: max(sums)}, notes, details)
 
 
-def compare(run: ClaimRun, conditions: tuple[Condition, ...]) -> list[Record]:
+def compare(
+    run: ClaimRun, conditions: tuple[Condition, ...], names: tuple[str, ...] = METHODS
+) -> list[Record]:
     """Run the comparison behind a claim; fails where any of its cells did."""
     tables = tuple(load_table(name) for name in EMBEDDED)
-    methods = select_methods(METHODS)
+    methods = select_methods(names)
     comparison = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
     with tempfile.TemporaryDirectory() as folder, LiveProgress(run.console, run.jobs) as progress:
         records = comparison.run(

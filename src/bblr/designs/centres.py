@@ -1,0 +1,141 @@
+"""Centres: which rows a kernel expansion is built on, and coordinates for it.
+
+With few rows every row is a centre, and the eigenvectors of the kernel are the coordinates. With
+many, a randomly pivoted Cholesky factorisation chooses them: each new centre is drawn in
+proportion to what the centres so far leave unexplained of a row. Rows drawn evenly pile up where
+the data are dense; the row explained least is an outlier more often than not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, solve_triangular
+
+from bblr.designs.kernel_function import Gram
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# A direction of the kernel below this share of the largest is rounding.
+RANK_TOL = 1e-12
+# Pivots drawn at a time. More are fewer products of larger matrices, but older residuals.
+_BATCH = 64
+
+
+class Basis(NamedTuple):
+    """Coordinates u of functions sum_j a_j K(x, z_j), with a = transform @ u.
+
+    The columns of K(x, centres) @ transform are the features of a row.
+    """
+
+    centres: Rows
+    transform: Floats
+
+
+def spectral_basis(gram: Gram, rows: Rows, rkhs: bool, tol: float = RANK_TOL) -> Basis:
+    """Return the basis of eigenvectors over all the given rows.
+
+    In it the squared norm of u is that of the function (``rkhs``) or of its weights.
+    """
+    K = gram.block(rows, rows)
+    values, vectors = eigh(0.5 * (K + K.T), overwrite_a=True, check_finite=False)
+    largest = float(np.abs(values).max(initial=0.0))
+    if rkhs and values[0] < -1e-8 * max(largest, 1e-300) * len(rows) ** 0.5:
+        raise ValueError(
+            "kernel is not positive semi-definite: the smallest eigenvalue of its matrix is "
+            f"{values[0]:.3g}, the largest {values[-1]:.3g}. Use penalty='ridge', which takes any "
+            "kernel, or another kernel."
+        )
+    kept = (values if rkhs else np.abs(values)) > tol * largest
+    values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+    transform = vectors / np.sqrt(values) if rkhs else vectors
+    return Basis(rows, np.ascontiguousarray(transform))
+
+
+def centre_basis(gram: Gram, centres: Rows, sample: Rows, rkhs: bool) -> Basis:
+    """Return a basis over the given centres whose features are uncorrelated on a sample of rows.
+
+    In it the squared norm of u is that of the function (``rkhs``) or of its weights. With
+    ``rkhs``, centres that others explain up to rounding are left out.
+    """
+    transform = None
+    if rkhs:
+        factor, kept = _pivoted(gram.block(centres, centres), RANK_TOL)
+        transform = solve_triangular(factor[kept], np.eye(len(kept)), lower=True).T
+        centres = centres[kept]
+    features = gram.block(sample, centres)
+    if transform is not None:
+        features = features @ transform
+    vectors = eigh(features.T @ features, check_finite=False)[1][:, ::-1]
+    rotated = vectors if transform is None else transform @ vectors
+    return Basis(centres, np.ascontiguousarray(rotated))
+
+
+def choose_centres(
+    gram: Gram, rows: Rows, weight: Floats, count: int, rng: np.random.Generator
+) -> Rows:
+    """Return at most `count` of the rows by randomly pivoted Cholesky factorisation.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel.
+    rows : ndarray of int
+        Rows to choose from.
+    weight : ndarray of float
+        Their weights.
+    count : int
+        Most centres.
+    rng : Generator
+        Draws the centres.
+    """
+    residual = gram.diagonal[rows].copy()
+    floor = RANK_TOL * float(residual.max(initial=0.0))
+    factor = np.zeros((len(rows), count))
+    chosen: list[int] = []
+    while len(chosen) < count:
+        share = np.where(residual > floor, residual, 0.0) * weight
+        candidates = int((share > 0).sum())
+        if candidates == 0:
+            break
+        batch = min(_BATCH, count - len(chosen), candidates)
+        drawn = rng.choice(len(rows), size=batch, replace=False, p=share / share.sum())
+        k = len(chosen)
+        columns = gram.block(rows, rows[drawn])
+        columns -= factor[:, :k] @ factor[drawn, :k].T
+        # Of rows that are drawn together and resemble each other one is enough for now.
+        local, kept = _pivoted(columns[drawn], 0.1, residual[drawn])
+        new = solve_triangular(local[kept], columns[:, kept].T, lower=True).T
+        factor[:, k : k + len(kept)] = new
+        residual -= np.einsum("ij,ij->i", new, new)
+        residual[drawn[kept]] = 0.0
+        chosen += drawn[kept].tolist()
+    return rows[np.array(chosen, dtype=np.intp)]
+
+
+def _pivoted(
+    K: Floats, tol: float, scale: Floats | None = None
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return a pivoted Cholesky factor of K, and its pivots in order.
+
+    A pivot is used while what is left of it exceeds `tol` times `scale`, by default the largest
+    entry of the diagonal.
+    """
+    residual = np.array(np.diagonal(K))
+    limit = tol * (np.full(len(K), residual.max(initial=0.0)) if scale is None else scale)
+    factor = np.zeros_like(K)
+    pivots: list[int] = []
+    for k in range(len(K)):
+        left = np.where(residual > limit, residual, 0.0)
+        j = int(np.argmax(left))
+        if left[j] <= 0.0:
+            break
+        column = K[:, j] - factor[:, :k] @ factor[j, :k]
+        factor[:, k] = column / np.sqrt(residual[j])
+        residual -= factor[:, k] ** 2
+        residual[j] = 0.0
+        pivots.append(j)
+    return factor[:, : len(pivots)], np.array(pivots, dtype=np.intp)

@@ -1,0 +1,144 @@
+"""Kernels: how similar two rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.preprocessing import normalize
+
+from bblr._numeric.arrays import as_dense, square_norms
+from bblr._numeric.threads import map_ranges, one_blas_thread
+
+Floats = NDArray[np.float64]
+
+KERNELS = ("rbf", "poly", "linear", "laplacian", "cosine", "precomputed")
+
+# Rows of a block: large enough for BLAS, small enough to stay in a cache.
+_ROWS = 512
+# Share of entries from which sparse rows are multiplied as full ones.
+_DENSE = 0.05
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """K(x, z) of rows x and z.
+
+    Parameters
+    ----------
+    name : str or callable
+        "rbf": exp(-gamma |x - z|^2); "laplacian": exp(-gamma |x - z|_1); "poly":
+        (gamma x'z + coef0)^degree; "linear": x'z; "cosine": x'z / |x| |z|; "precomputed": the
+        rows hold the values; a callable gets two sets of rows and returns the matrix.
+    gamma, degree, coef0 : float
+        Parameters of those that have them.
+    """
+
+    name: str | Callable[[Any, Any], Any] = "rbf"
+    gamma: float = 1.0
+    degree: float = 3.0
+    coef0: float = 0.0
+
+    def __call__(self, X: Any, Z: Any) -> Floats:
+        """Return the matrix of K(x, z), a row an x, a column a z."""
+        if callable(self.name):
+            return _checked(self.name(X, Z), X.shape[0], Z.shape[0])
+        if self.name == "laplacian":
+            distance = np.asarray(manhattan_distances(X, Z), dtype=np.float64)
+            distance *= -self.gamma
+            return np.exp(distance, out=distance)
+        if self.name == "cosine":
+            X, Z = normalize(X), normalize(Z)
+        own = square_norms(X) if self.name == "rbf" else np.zeros(0)
+        other = square_norms(Z) if self.name == "rbf" else np.zeros(0)
+        Z = as_dense(Z).T
+        out = np.empty((X.shape[0], Z.shape[1]))
+
+        # Beyond a few entries a row the product of full rows is the faster one.
+        fill = issparse(X) and getattr(X, "nnz", 0) > _DENSE * out.shape[0] * Z.shape[0]
+
+        def part(_: int, start: int, stop: int) -> None:
+            for s in range(start, stop, _ROWS):
+                rows = slice(s, min(s + _ROWS, stop))
+                block = X[rows].toarray() if fill else X[rows]
+                self._finish(block @ Z, own[rows], other, out[rows])
+
+        with one_blas_thread(Z.shape[1]):
+            map_ranges(part, X.shape[0], out.size * X.shape[1] // 8)
+        return out
+
+    def _finish(self, product: Any, own: Floats, other: Floats, out: Floats) -> None:
+        """Write the kernel of a block of products x'z."""
+        if self.name == "rbf":
+            np.multiply(product, 2.0, out=out)
+            out -= own[:, None]
+            out -= other
+            np.minimum(out, 0.0, out=out)
+            out *= self.gamma
+            np.exp(out, out=out)
+        elif self.name == "poly":
+            np.multiply(product, self.gamma, out=out)
+            out += self.coef0
+            np.power(out, self.degree, out=out)
+        else:
+            out[:] = product
+
+    def diagonal(self, X: Any) -> Floats:
+        """Return K(x, x) of each row."""
+        if callable(self.name):
+            blocks = [X[s : s + 64] for s in range(0, X.shape[0], 64)]
+            return np.concatenate([np.diagonal(self(block, block)) for block in blocks])
+        if self.name in ("rbf", "laplacian"):
+            return np.ones(X.shape[0])
+        square = square_norms(X)
+        if self.name == "cosine":
+            return (square > 0).astype(np.float64)
+        return (self.gamma * square + self.coef0) ** self.degree if self.name == "poly" else square
+
+
+class Gram:
+    """The kernel of every two rows of a set, computed as it is asked for.
+
+    Parameters
+    ----------
+    function : KernelFunction
+        The kernel.
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        The rows; for a precomputed kernel the matrix itself.
+    """
+
+    def __init__(self, function: KernelFunction, X: Any) -> None:
+        self.function = function
+        self.X = X
+        self.n_rows = int(X.shape[0])
+
+    def block(self, rows: Any, columns: Any) -> Floats:
+        """Return the values of some rows (a slice or numbers) with others (numbers)."""
+        if self.function.name == "precomputed":
+            return np.asarray(self.X[rows][:, columns], dtype=np.float64)
+        return self.function(self.X[rows], self.X[columns])
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """The value of each row with itself."""
+        if self.function.name == "precomputed":
+            return np.array(np.diagonal(self.X), dtype=np.float64)
+        return self.function.diagonal(self.X)
+
+
+def _checked(values: Any, rows: int, columns: int) -> Floats:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (rows, columns):
+        raise ValueError(
+            f"kernel must return an array of shape {(rows, columns)} for {rows} and {columns} "
+            f"rows, got {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("kernel must return finite values, got NaN or infinity.")
+    return values

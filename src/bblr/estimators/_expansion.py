@@ -1,0 +1,90 @@
+"""What kernel classifiers share once they are fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bblr.designs.kernel_function import KernelFunction
+from bblr.estimators._front import Training
+from bblr.estimators._kernel import KernelFit
+from bblr.estimators._linear import ProbabilisticClassifier
+
+Floats = NDArray[np.float64]
+
+# Numbers in a block of similarities.
+_BLOCK = 4 * 2**20
+
+
+class KernelBinaryClassifier(ProbabilisticClassifier):
+    """A weighted sum of similarities to support vectors, and a link to probabilities."""
+
+    kernel: Any
+    kernel_gamma_: float
+    degree: float
+    coef0: float
+    support_: NDArray[np.intp]
+    support_vectors_: Any
+    dual_coef_: Floats
+    intercept_: Floats
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's description of what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row: its similarities @ dual_coef_ + intercept_.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score; with ``kernel="precomputed"`` their similarities to all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive where the second class is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=False if self.kernel == "precomputed" else "csr",
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        weights = self.dual_coef_[0]
+        intercept = float(self.intercept_[0])
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ weights + intercept, dtype=np.float64)
+        function = KernelFunction(self.kernel, self.kernel_gamma_, self.degree, self.coef0)
+        vectors = self.support_vectors_
+        out = np.full(X.shape[0], intercept)
+        step = max(1, _BLOCK // max(1, len(weights)))
+        for s in range(0, X.shape[0] if len(weights) else 0, step):
+            out[s : s + step] += function(X[s : s + step], vectors) @ weights
+        return out
+
+    def _unpack_expansion(self, fitted: KernelFit, rows: NDArray[np.intp], data: Training) -> None:
+        """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted."""
+        weights = fitted.weights
+        used = np.flatnonzero(weights)
+        order = used[np.argsort(rows[fitted.basis.centres[used]])]
+        self.support_ = rows[fitted.basis.centres[order]]
+        self.dual_coef_ = weights[order][None, :]
+        precomputed = self.kernel == "precomputed"
+        self.support_vectors_ = np.empty((0, 0)) if precomputed else data.X[self.support_]
+        labels = data.y[self.support_]
+        self.n_support_ = np.array([(labels < 0).sum(), (labels > 0).sum()])
+        self.intercept_ = np.array([fitted.intercept - fitted.objective.loss.threshold])
+        self.classes_ = data.classes
+        self.path_ = fitted.solution.trace
+        self.n_iter_ = max(1, fitted.solution.n_iter)
+
+

@@ -1,0 +1,262 @@
+"""How the kernel estimators train: the kernel by name, the centres, the fit of one basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from bblr._numeric.arrays import as_dense, square_norms
+from bblr.designs import ScaledDesign
+from bblr.designs.centres import (
+    RANK_TOL,
+    Basis,
+    centre_basis,
+    choose_centres,
+    spectral_basis,
+)
+from bblr.designs.kernel import kernel_design
+from bblr.designs.kernel_function import KERNELS, Gram, KernelFunction
+from bblr.estimators._front import check_choice, check_number
+from bblr.estimators._training import LOOSE, robust_start
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.objective import Objective
+from bblr.priors import Gaussian, Prior
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution
+from bblr.solvers.solution import Callback
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Up to this many rows each of them is a centre unless the user says otherwise.
+ALL_CENTRES = 2000
+# Centres beyond that.
+SOME_CENTRES = 1000
+# A first, rough fit that shows where the decision is made.
+_PILOT_CENTRES = 256
+_PILOT_ROWS = 4000
+# Rows among which a centre is sought, for each centre.
+_ROWS_PER_CENTRE = 8
+# Rows far from the decision still count this much, for where the first fit was wrong.
+_FLOOR = 0.01
+# Up to this many features a Newton step is cheap.
+_MAX_NEWTON = 100
+# Rows of a sample on which features are made uncorrelated, for each feature.
+_ROWS_PER_FEATURE = 4
+
+
+def resolve_kernel(
+    kernel: Any, kernel_gamma: Any, degree: Any, coef0: Any, X: Any, weight: Floats
+) -> KernelFunction:
+    """Return the kernel that the parameters of an estimator stand for."""
+    if not callable(kernel):
+        if not isinstance(kernel, str):
+            raise ValueError(
+                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a callable; "
+                f"got {kernel!r}."
+            )
+        check_choice("kernel", kernel, KERNELS)
+    check_number("degree", degree, low=0, strict=True)
+    check_number("coef0", coef0, low=-np.inf)
+    return KernelFunction(kernel, _width(kernel_gamma, X, weight), float(degree), float(coef0))
+
+
+def _width(kernel_gamma: Any, X: Any, weight: Floats) -> float:
+    if isinstance(kernel_gamma, str):
+        check_choice("kernel_gamma", kernel_gamma, ("scale", "auto"))
+        if kernel_gamma == "auto":
+            return 1.0 / X.shape[1]
+        return scale_width(X, weight)
+    check_number("kernel_gamma", kernel_gamma, low=0, strict=True)
+    return float(kernel_gamma)
+
+
+def scale_width(X: Any, weight: Floats) -> float:
+    """Return 1 / (n_features * variance of all entries), as SVC's gamma="scale"."""
+    total = float(weight.sum()) * X.shape[1]
+    mean = float(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
+    sparse = issparse(X)
+    if sparse:
+        variance = float(weight @ square_norms(X)) / total - mean**2
+    else:
+        variance = float(weight @ square_norms(X - X.dtype.type(mean))) / total
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[Rows, Floats]:
+    """Return one of each set of equal rows of one class, and the weight of the set.
+
+    Rows of zero weight are left out. The order depends on the values alone, so that a row of
+    weight 2 does what two rows do, to the last bit, whatever is drawn or cut off on the way.
+    """
+    rows = np.flatnonzero(weight > 0)
+    table = np.column_stack([as_dense(X[rows]), y[rows]])
+    _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    total = np.bincount(place.ravel(), weight[rows])
+    return rows[first], np.asarray(total, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem:
+    """The training rows of positive weight under one kernel.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel of the rows.
+    y, weight : ndarray of shape (n_rows,)
+        Labels -1 and +1, and weights.
+    rkhs : bool
+        Whether the penalty is on the norm of the function rather than on its weights.
+    fit_intercept : bool
+        Whether there is an intercept.
+    cache_bytes : float
+        Memory for features.
+    """
+
+    gram: Gram
+    y: Floats
+    weight: Floats
+    rkhs: bool
+    fit_intercept: bool
+    cache_bytes: float
+
+    def on_rows(self, rows: Rows) -> KernelProblem:
+        """Return the problem of some of the rows."""
+        gram = self.gram
+        X = gram.X[rows]
+        if gram.function.name == "precomputed":
+            X = X[:, rows]
+        return replace(
+            self, gram=Gram(gram.function, X), y=self.y[rows], weight=self.weight[rows]
+        )
+
+    def objective(
+        self, basis: Basis, prior: BetaPrior, penalty: Prior, *, uncorrelated: bool = True
+    ) -> Objective[BetaBernoulli]:
+        """Return the objective in the coordinates of a basis."""
+        features = kernel_design(self.gram, basis, self.cache_bytes)
+        design = ScaledDesign(
+            features, self.weight, self.fit_intercept, plain=True, uncorrelated=uncorrelated
+        )
+        loss = BetaBernoulli.from_prior(prior, 1.0)
+        return Objective(loss, penalty, design, self.y, self.weight)
+
+    def full_basis(self, tol: float = RANK_TOL) -> Basis:
+        """Return the basis with every row a centre, without directions below `tol`."""
+        rows = self.distinct(np.arange(self.gram.n_rows))
+        return spectral_basis(self.gram, rows, self.rkhs, tol)
+
+    def basis(self, centres: Rows, rng: np.random.Generator | None) -> Basis:
+        """Return a basis over some of the rows; without a generator all rows shape it."""
+        if not self.rkhs:
+            centres = self.distinct(centres)
+        count = _ROWS_PER_FEATURE * len(centres)
+        return centre_basis(self.gram, centres, self._sample(count, rng), self.rkhs)
+
+    def _sample(self, count: int, rng: np.random.Generator | None) -> Rows:
+        n = self.gram.n_rows
+        if rng is None or count >= n:
+            return np.arange(n)
+        return np.sort(rng.choice(n, count, replace=False))
+
+    def distinct(self, rows: Rows) -> Rows:
+        """Return the first of each set of equal rows, in their order.
+
+        A centre that stands there twice would be penalised half as much.
+        """
+        return rows[np.sort(np.unique(as_dense(self.gram.X[rows]), axis=0, return_index=True)[1])]
+
+    def spread_centres(self, share: Floats, count: int, rng: np.random.Generator) -> Rows:
+        """Return centres by randomly pivoted Cholesky, where `share` is large above all."""
+        n = self.gram.n_rows
+        share = share + _FLOOR * float(share.max())
+        rows = np.arange(n)
+        among = _ROWS_PER_CENTRE * count
+        if among < n:
+            drawn = rng.choice(n, among, replace=False, p=share / share.sum())
+            rows = np.sort(drawn)
+        return choose_centres(self.gram, rows, share[rows], count, rng)
+
+    def centres(
+        self, count: int, prior: BetaPrior, l2: float, descent: Any, rng: np.random.Generator
+    ) -> Rows:
+        """Return centres near the decision boundary of a first, rough fit.
+
+        Scores far from the boundary matter little; where the class turns, the function needs most
+        freedom. The Fisher information of a row's score says how much.
+        """
+        pilot = self._sample(_PILOT_ROWS, rng)
+        problem = self.on_rows(pilot)
+        some = problem.spread_centres(problem.weight, min(_PILOT_CENTRES, count), rng)
+        basis = problem.basis(some, rng)
+        fitted = fit(problem, basis, prior, l2, (1.0,), descent)
+        weights = basis.transform @ fitted.solution.theta[: basis.transform.shape[1]]
+        raw = self._scores(pilot[basis.centres], weights, fitted.intercept)
+        return self.spread_centres(self._fisher(fitted.objective, raw), count, rng)
+
+    def _fisher(self, objective: Objective[BetaBernoulli], raw: Floats) -> Floats:
+        return self.weight * objective.loss.curvature(raw)
+
+    def _scores(self, centres: Rows, weights: Floats, intercept: float) -> Floats:
+        step = max(1, 2**22 // max(1, len(centres)))
+        parts = [
+            self.gram.block(slice(s, s + step), centres) @ weights
+            for s in range(0, self.gram.n_rows, step)
+        ]
+        return np.concatenate(parts) + intercept
+
+
+class KernelFit(NamedTuple):
+    """A basis, the objective on it, and where the solver ended."""
+
+    basis: Basis
+    objective: Objective[BetaBernoulli]
+    solution: Solution
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each centre."""
+        transform = self.basis.transform
+        return np.asarray(transform @ self.solution.theta[: transform.shape[1]])
+
+    @property
+    def intercept(self) -> float:
+        """Intercept of the raw scores."""
+        return float(self.solution.theta[-1]) if self.objective.design.fit_intercept else 0.0
+
+    def fisher(self) -> Floats:
+        """Return the Fisher information of each row's score."""
+        return self.objective.fisher(self.objective.scores(self.solution.theta))
+
+
+def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
+    """Return the descent of a stage."""
+    return LBFGS(tol=tol, max_iter=5 * max_iter)
+
+
+def fit(
+    problem: KernelProblem,
+    basis: Basis,
+    prior: BetaPrior,
+    l2: float,
+    gammas: tuple[float, ...],
+    descent: LBFGS,
+    *,
+    theta: Floats | None = None,
+    callback: Callback | None = None,
+) -> KernelFit:
+    """Walk through the gammas in the coordinates of a basis."""
+    many = basis.transform.shape[1] > _MAX_NEWTON
+    objective = problem.objective(basis, prior, Gaussian(l2), uncorrelated=many)
+    stage: Any = descent if many else FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
+    if theta is None:
+        start = replace(stage, tol=LOOSE * stage.tol)
+        zero = np.zeros(objective.size)
+        theta = robust_start(objective.with_gamma(gammas[0]), start, zero)
+    annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
+    solution = annealing.minimise(objective, theta, callback=callback)
+    return KernelFit(basis, objective.with_gamma(gammas[-1]), solution)

@@ -1,0 +1,199 @@
+"""SLAM for kernels: width, penalty, plateaus, schedule and sparsity, by cross-validation.
+
+The folds share one basis per width. A held-out row is a row of weight zero, and by the representer
+theorem a row of weight zero gets no weight in the expansion either: the fit is that of the
+training part of the fold, though its features were computed once for all folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from bblr.designs.centres import Basis
+from bblr.designs.kernel_function import Gram
+from bblr.estimators._kernel import KernelProblem, fit
+from bblr.estimators._slam import Fold, Path, Trial, Validation
+from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.objective import Objective
+from bblr.priors import Gaussian
+from bblr.solvers import LBFGS
+
+Floats = NDArray[np.float64]
+
+# Rows on which width and penalty are chosen; with more, they hardly change.
+TUNING_ROWS = 3000
+TUNING_CENTRES = 400
+# Directions this weak, beside the strongest, do not show in any penalty worth trying.
+_RANK_TOL = 1e-8
+# Numbers of vectors to try.
+SIZES = (181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
+# Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
+_SHARE_FOLDS = 2
+
+
+class Held(NamedTuple):
+    """How a setting did on held-out rows: errors, and the loss under the plateaus."""
+
+    errors: float
+    loss: float
+
+
+class Cell(NamedTuple):
+    """One width and penalty, and its cross-validated error and loss."""
+
+    kernel_gamma: float
+    l2: float
+    error: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSearch:
+    """Cross-validation of a kernel classifier on its training rows.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows; the width of its kernel is a placeholder.
+    folds : sequence of Fold
+        Folds; each row may be held out several times.
+    descent : LBFGS
+        Descent of every fit.
+    centres : int or None
+        Centres to draw; None where every row is one.
+    seed : int
+        Seed of the draws.
+    n_jobs : int or None
+        Widths or folds to work on at the same time.
+    """
+
+    problem: KernelProblem
+    folds: Sequence[Fold]
+    descent: LBFGS
+    centres: int | None
+    seed: int
+    n_jobs: int | None = None
+
+    def at_width(self, kernel_gamma: float) -> KernelProblem:
+        """Return the problem with a kernel of that width."""
+        gram = self.problem.gram
+        function = replace(gram.function, gamma=kernel_gamma)
+        return replace(self.problem, gram=Gram(function, gram.X))
+
+    def basis(self, problem: KernelProblem) -> Basis:
+        """Return the coordinates in which all folds are fitted."""
+        if self.centres is None:
+            return problem.full_basis(_RANK_TOL)
+        rng = np.random.default_rng(self.seed)
+        return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
+
+    def grid(
+        self, widths: Sequence[float], l2s: Sequence[float], prior: BetaPrior
+    ) -> list[Cell]:
+        """Return the cross-validated error of each width and penalty."""
+        done = Parallel(n_jobs=self.n_jobs)(
+            delayed(_width_cells)(self, width, l2s, prior) for width in widths
+        )
+        return [cell for cells in done for cell in cells]
+
+    def validation(self, kernel_gamma: float, prior: BetaPrior) -> Validation:
+        """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
+        problem = self.at_width(kernel_gamma)
+        objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
+        return Validation(
+            objective.design, problem.y, problem.weight, self.folds, self.descent, self.n_jobs
+        )
+
+    def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
+        """Return how backward elimination to each of the sizes does on held-out rows."""
+        return self._over_folds(self.folds, _fold_sizes, kernel_gamma, path, sizes)
+
+    def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
+        """Return how each initial share of the Laplacian cluster does on held-out rows."""
+        folds = self.folds[:_SHARE_FOLDS]
+        return self._over_folds(folds, _fold_shares, kernel_gamma, path, shares)
+
+    def _over_folds(
+        self, folds: Sequence[Fold], work: Callable[..., Any], *what: Any
+    ) -> list[Held]:
+        done = Parallel(n_jobs=self.n_jobs)(delayed(work)(self, fold, *what) for fold in folds)
+        total = self._weight(folds)
+        return [Held(*(sum(part) / total for part in zip(*each, strict=True)))
+                for each in zip(*done, strict=True)]  # fmt: skip
+
+    @property
+    def held_out(self) -> float:
+        """Weight of all held-out rows."""
+        return self._weight(self.folds)
+
+    def _weight(self, folds: Sequence[Fold]) -> float:
+        return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
+
+
+def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
+    y, weight = problem.y[rows], problem.weight[rows]
+    wrong = y * (raw - loss.threshold) <= 0
+    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)))
+
+
+def _width_cells(
+    search: KernelSearch, width: float, l2s: Sequence[float], prior: BetaPrior
+) -> list[Cell]:
+    problem = search.at_width(width)
+    design = problem.objective(search.basis(problem), prior, Gaussian(1.0)).design
+    loss = BetaBernoulli.from_prior(prior, 1.0)
+    cells = []
+    for l2 in l2s:
+        total = Held(0.0, 0.0)
+        for fold in search.folds:
+            kept = np.zeros(len(problem.y))
+            kept[fold.train] = problem.weight[fold.train]
+            objective = Objective(loss, Gaussian(l2), design, problem.y, kept)
+            theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
+            held = _held(problem, loss, objective.scores(theta)[fold.test], fold.test)
+            total = Held(total.errors + held.errors, total.loss + held.loss)
+        count = search.held_out
+        cells.append(Cell(width, l2, total.errors / count, total.loss / count))
+    return cells
+
+
+def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
+    problem = search.at_width(width)
+    part = problem.on_rows(fold.train)
+    dense = fit(part, search.basis(part), path.prior, path.l2, path.gammas, search.descent)
+    return problem, part, dense
+
+
+def _score(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
+    centres = fold.train[fitted.basis.centres]
+    raw = problem.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
+    return _held(problem, fitted.objective.loss, raw, fold.test)
+
+
+def _fold_sizes(
+    search: KernelSearch, fold: Fold, width: float, path: Path, sizes: tuple[int, ...]
+) -> list[Held]:
+    problem, part, dense = _fold_problem(search, fold, width, path)
+    rng = np.random.default_rng(search.seed)
+    elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
+    pool = elimination.pool(dense)
+    fits = elimination.to_sizes(pool, sizes)
+    return [_score(problem, fold, dense), *(_score(problem, fold, fitted) for fitted in fits)]
+
+
+def _fold_shares(
+    search: KernelSearch, fold: Fold, width: float, path: Path, shares: tuple[float, ...]
+) -> list[Held]:
+    problem, part, dense = _fold_problem(search, fold, width, path)
+    fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
+    return [_score(problem, fold, fitted) for fitted in fits]
+
+
+__all__ = ["Cell", "Held", "KernelSearch", "Trial"]

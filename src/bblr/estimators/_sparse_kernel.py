@@ -1,0 +1,165 @@
+"""Few vectors: backward elimination, and the paper's mixture prior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from bblr.designs.centres import Basis
+from bblr.estimators._kernel import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
+from bblr.losses import BetaPrior
+from bblr.priors import GaussLaplace
+from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Centres to start the elimination from, where every row may be one.
+_POOL = 256
+# Each refit has this share of the vectors of the one before; fewer refits where they cost more.
+_SHRINK = 0.7
+_SHRINK_LARGE = 0.3
+_LARGE = 2_000_000
+# Range search of Algorithm 3, in units of the largest weight: they have no scale of their own.
+_RADIUS = 4.0
+_SPACING = 0.1
+# Without a number of vectors, as many go as raise the objective by this share.
+_RISE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """Backward elimination on one problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows.
+    prior : BetaPrior
+        Plateaus.
+    l2, gamma : float
+        Penalty and sharpness of the refits.
+    descent : LBFGS
+        Descent of the refits.
+    rng : Generator
+        Draws the pool.
+    """
+
+    problem: KernelProblem
+    prior: BetaPrior
+    l2: float
+    gamma: float
+    descent: LBFGS
+    rng: np.random.Generator
+
+    def pool(self, full: KernelFit) -> KernelFit:
+        """Return the fit on the centres from which vectors are dropped."""
+        n = self.problem.gram.n_rows
+        count = min(_POOL, max(1, n // 2))
+        every = len(full.basis.centres) > SOME_CENTRES or n <= ALL_CENTRES
+        if every and len(full.basis.centres) > count:
+            return self._fit(self.problem.spread_centres(full.fisher(), count, self.rng))
+        return full
+
+    def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
+        """Drop vectors and refit at each of the sizes, given from large to small."""
+        for size in sizes:
+            while len(pool.basis.centres) > size:
+                stop = max(size, self._next(pool))
+                for drop in eliminate(*self._model(pool)):
+                    if len(drop.kept) <= stop:
+                        break
+                pool = self._fit(pool.basis.centres[drop.kept])
+            yield pool
+
+    def to_rise(self, pool: KernelFit) -> KernelFit:
+        """Drop vectors for as long as the objective rises by little."""
+        limit = pool.solution.value + _RISE * abs(pool.solution.value)
+        while True:
+            value, stop, best = pool.solution.value, self._next(pool), None
+            for drop in eliminate(*self._model(pool)):
+                value += drop.cost
+                if value > limit or len(drop.kept) < max(1, stop):
+                    break
+                best = drop
+            if best is None:
+                return pool
+            smaller = self._fit(pool.basis.centres[best.kept])
+            if smaller.solution.value > limit:
+                return pool
+            pool = smaller
+
+    def _next(self, pool: KernelFit) -> int:
+        count = len(pool.basis.centres)
+        large = count * self.problem.gram.n_rows > _LARGE
+        return int((_SHRINK_LARGE if large else _SHRINK) * count)
+
+    def _fit(self, centres: Rows) -> KernelFit:
+        basis = self.problem.basis(centres, self.rng)
+        return fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
+
+    def _model(self, fitted: KernelFit) -> tuple[Floats, Floats]:
+        """Return the weights and the inverse of the second derivatives by them."""
+        T = fitted.basis.transform
+        information = fitted.objective.information(fitted.solution.theta)
+        diagonal = np.diag_indices_from(information)
+        information[diagonal] += 1e-12 * float(information[diagonal].mean())
+        covariance = cho_solve(cho_factor(information), np.eye(len(information)))
+        d = T.shape[1]
+        return fitted.weights, T @ covariance[:d, :d] @ T.T
+
+
+def gauss_laplace(
+    problem: KernelProblem,
+    full: KernelFit,
+    share: float,
+    l2: float,
+    max_vectors: int | None,
+    descent: LBFGS,
+) -> KernelFit:
+    """Return the fit under the Gauss-Laplace mixture (Algorithm 3), pruned and refitted.
+
+    The descent is the paper's, whose steps stop early, and must be: a full descent on the mixture
+    would send all but a handful of weights to zero, since one alone says little about a row.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows.
+    full : KernelFit
+        The L2-regularised fit to start from.
+    share : float
+        Share of the weights that start in the Laplacian cluster.
+    l2 : float
+        Penalty of the refit.
+    max_vectors : int or None
+        Keep at most that many, the largest.
+    descent : LBFGS
+        Descent of the refit.
+    """
+    loss = full.objective.loss
+    prior = BetaPrior(loss.a, loss.b)
+    centres = full.basis.centres
+    weights = full.weights
+    size = float(np.abs(weights).max(initial=0.0)) or 1.0
+    basis = Basis(centres, np.eye(len(centres)))
+    objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
+    start = np.append(weights, [full.intercept] if problem.fit_intercept else [])
+    search = RangeSearch(radius=_RADIUS * size, spacing=_SPACING * size)
+    em = HardEM(GradientDescent(), search, share)
+    solution, settled = em.settle(objective.with_gamma(loss.gamma), start)
+    weights = solution.theta[: len(centres)]
+    kept = np.flatnonzero(~settled.prior.laplacian(weights))
+    if max_vectors is not None and len(kept) > max_vectors:
+        kept = np.sort(kept[np.argsort(-np.abs(weights[kept]), kind="stable")[:max_vectors]])
+    if len(kept) == 0:
+        kept = np.array([int(np.argmax(np.abs(weights)))])
+    refit = fit(
+        problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent
+    )
+    n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
+    return refit._replace(solution=replace(refit.solution, n_iter=n_iter))

@@ -1,0 +1,432 @@
+"""The kernel Beta-Bernoulli classifier, dense or with few vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+
+from bblr.designs.kernel_function import Gram
+from bblr.estimators._expansion import KernelBinaryClassifier
+from bblr.estimators._front import (
+    Training,
+    all_or_nothing,
+    check_choice,
+    check_number,
+    validate_kernel_training,
+)
+from bblr.estimators._kernel import (
+    ALL_CENTRES,
+    SOME_CENTRES,
+    KernelFit,
+    KernelProblem,
+    fit,
+    make_kernel_descent,
+    merged_rows,
+    resolve_kernel,
+)
+from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.estimators._training import MILD, resolve_prior
+from bblr.estimators.link import Link
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.solvers import Stage, geometric
+
+Floats = NDArray[np.float64]
+
+SPARSITIES = (None, "backward", "gauss-laplace")
+PENALTIES = ("rkhs", "ridge")
+# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
+SHARES = (0.3, 0.5, 0.7, 0.9)
+_HELD_OUT = 0.25
+# Folds whose held-out scores the plateaus are learned from.
+_FOLDS = 5
+
+
+class KernelBBLRClassifier(KernelBinaryClassifier):
+    """Beta-Bernoulli logistic regression with a kernel, and with few support vectors on request.
+
+    The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
+    probability mu = a + b * sigmoid(gamma * f(x)), as in :class:`BBLRClassifier`. Fitted
+    attributes have the names of :class:`sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "laplacian", "cosine", "precomputed"} or callable, \
+default="rbf"
+        The kernel. With "precomputed", X holds the kernel itself: (n_samples, n_samples) for
+        ``fit``, (n_samples, n_training_samples) to predict. A callable gets two sets of rows and
+        returns the matrix of their similarities.
+    kernel_gamma : {"scale", "auto"} or float, default="scale"
+        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features. (`gamma_min` and `gamma_max` are the
+        sharpness of the loss.)
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0
+        Constant of "poly".
+    prior : {"mild", "robust", "weak", "empirical", "learned"} or BetaPrior, default="mild"
+        Plateaus of the model: "mild" is a = 0.05, b = 0.9; "learned" are those of greatest
+        likelihood on the scores of five held-out folds; the others are those of
+        :class:`BBLRClassifier`.
+    l2 : float, default=0.3
+        Strength of the penalty.
+    penalty : {"rkhs", "ridge"}, default="rkhs"
+        "rkhs" penalises the norm of the function, l2 / 2 * a'Ka; "ridge" the weights,
+        l2 / 2 * a'a, the paper's Gaussian prior, which takes kernels that are not positive
+        semi-definite as well.
+    sparsity : {"backward", "gauss-laplace"} or None, default=None
+        How to get rid of vectors.
+
+        - None: every centre keeps its weight;
+        - "backward": drop the vector that costs least, again and again, refitting in between;
+        - "gauss-laplace": the paper's mixture prior on the weights with hard-assignment EM; the
+          weights of the narrow cluster are dropped and the others refitted. It starts from the
+          paper's Gaussian prior: `penalty` counts as "ridge".
+    max_vectors : int or None, default=None
+        Most vectors of a sparse fit. None lets "backward" drop vectors until the objective has
+        risen by 1 %, and "gauss-laplace" decide by itself.
+    max_centers : int, "auto" or None, default="auto"
+        Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
+        1,000 of more; None takes all, at the cost of n_samples squared in memory. Centres are
+        drawn by randomly pivoted Cholesky factorisation, near the decision boundary of a rough
+        fit above all.
+    laplace_share : float or "validated", default="validated"
+        Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
+        by the error on a quarter of the rows.
+    gamma_min, gamma_max, gamma_growth : float, default=1, 1, 2
+        Sharpness of the first and last stage of training, and the factor between stages.
+    tol : float, default=1e-4
+        The last stage ends when it promises to lower the objective by less than this share.
+    max_iter : int, default=100
+        Most iterations of a stage, times five for L-BFGS.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the examples by class.
+    cache_size : float, default=1000
+        Memory for similarities in MB; what does not fit is computed anew in each pass.
+    random_state : int, RandomState or None, default=None
+        Seed of whatever is drawn: centres, and the rows held out for `laplace_share`.
+    verbose : int, default=0
+        Print a line a stage.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_vectors,)
+        Numbers of the support vectors among the training rows.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_vectors, n_features)
+        Support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_vectors)
+        Their weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept; the decision changes at a score of 0.
+    classes_ : ndarray of shape (2,)
+        Classes, the positive one last.
+    kernel_gamma_ : float
+        Inverse width of the kernel.
+    gamma_ : float
+        Sharpness at which the weights were fitted.
+    prior_ : BetaPrior
+        Plateaus.
+    link_ : Link
+        The map from scores to probabilities.
+    dense_dual_coef_ : ndarray of shape (n_centres,)
+        Weights before any vector was dropped; for sparse fits only.
+    path_ : list of Stage
+        For each gamma: objective, training errors, iterations and why it stopped.
+    n_iter_ : int
+        Iterations over all stages.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    KernelBBLRClassifierCV : Chooses width, penalty, plateaus and the number of vectors.
+
+    Notes
+    -----
+    The kernel sees X as it is: put a :class:`~sklearn.preprocessing.StandardScaler` before it
+    where features have different units.
+
+    Examples
+    --------
+    >>> from bblr import KernelBBLRClassifier
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelBBLRClassifier(sparsity="backward", max_vectors=8, random_state=0).fit(X, y)
+    >>> model.support_vectors_.shape
+    (8, 2)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        prior: Any = "mild",
+        l2: float = 0.3,
+        penalty: str = "rkhs",
+        sparsity: str | None = None,
+        max_vectors: int | None = None,
+        max_centers: Any = "auto",
+        laplace_share: Any = "validated",
+        gamma_min: float = 1.0,
+        gamma_max: float = 1.0,
+        gamma_growth: float = 2.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        cache_size: float = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_gamma = kernel_gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.prior = prior
+        self.l2 = l2
+        self.penalty = penalty
+        self.sparsity = sparsity
+        self.max_vectors = max_vectors
+        self.max_centers = max_centers
+        self.laplace_share = laplace_share
+        self.gamma_min = gamma_min
+        self.gamma_max = gamma_max
+        self.gamma_growth = gamma_growth
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._check_parameters()
+        training = validate_kernel_training(self, X, y, sample_weight)
+        problem, rows = make_problem(self, training, self.kernel_gamma)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        prior = self._resolve_prior(problem, rng)
+        dense = self._fit_dense(problem, prior, rng)
+        fitted = dense
+        if self.sparsity == "backward":
+            fitted = self._eliminate(problem, dense, rng)
+        elif self.sparsity == "gauss-laplace":
+            fitted = self._mix(problem, dense, rng)
+        self._unpack(fitted, dense, rows, training)
+        self.kernel_gamma_ = problem.gram.function.gamma
+        return self
+
+    def _check_parameters(self) -> None:
+        check_kernel_parameters(self)
+        check_number("l2", self.l2, low=0)
+        for name in ("gamma_min", "gamma_max"):
+            check_number(name, getattr(self, name), low=0, strict=True)
+        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
+        if self.gamma_min > self.gamma_max:
+            raise ValueError(
+                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
+                f"gamma_max={self.gamma_max}."
+            )
+        if isinstance(self.laplace_share, str):
+            check_choice("laplace_share", self.laplace_share, ("validated",))
+        else:
+            check_number("laplace_share", self.laplace_share, low=0)
+            if self.laplace_share >= 1:
+                raise ValueError(
+                    f"laplace_share must be below 1, got {self.laplace_share!r}: some weights "
+                    "must be free."
+                )
+
+    def _fit_dense(
+        self, problem: KernelProblem, prior: BetaPrior, rng: np.random.Generator
+    ) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        l2 = float(self.l2)
+        limit = centre_limit(self.max_centers, problem.gram.n_rows)
+        if limit is None:
+            basis = problem.full_basis()
+        else:
+            basis = problem.basis(problem.centres(limit, prior, l2, descent, rng), rng)
+        self._say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
+        return fit(problem, basis, prior, l2, gammas, descent, callback=self._report)
+
+    def _resolve_prior(self, problem: KernelProblem, rng: np.random.Generator) -> BetaPrior:
+        """Return the plateaus; those to be learned are the best ones for held-out scores.
+
+        On its own training rows a kernel can be right everywhere, and no plateau would be left.
+        """
+        prior = resolve_prior(self.prior, problem.y, problem.weight)
+        smallest = int(min((problem.y > 0).sum(), (problem.y < 0).sum()))
+        if self.prior != "learned" or smallest < 2:
+            return prior
+        seed = int(rng.integers(2**31 - 1))
+        folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
+        decision = np.empty(len(problem.y))
+        for train, test in folds.split(problem.y[:, None], problem.y):
+            fitted = self._fit_dense(problem.on_rows(train), MILD, rng)
+            decision[test] = _decision(problem, train, test, fitted)
+        learned = Link.fit(decision, problem.y, problem.weight).prior
+        self._say(f"learned plateaus a={learned.a:.3g}, b={learned.b:.3g}")
+        return learned
+
+    def _eliminate(
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
+    ) -> KernelFit:
+        loss = dense.objective.loss
+        elimination = Elimination(
+            problem,
+            BetaPrior(loss.a, loss.b),
+            float(self.l2),
+            loss.gamma,
+            make_kernel_descent(self.tol, int(self.max_iter)),
+            rng,
+        )
+        pool = elimination.pool(dense)
+        if self.max_vectors is None:
+            return elimination.to_rise(pool)
+        return next(elimination.to_sizes(pool, (int(self.max_vectors),)))
+
+    def _mix(
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
+    ) -> KernelFit:
+        share = self.laplace_share
+        if share == "validated":
+            share = self._validate_share(problem, dense.objective.loss, rng)
+            self._say(f"{share:g} of the weights start in the narrow cluster")
+        return self._mixture(problem, dense, float(share))
+
+    def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        return gauss_laplace(problem, dense, share, float(self.l2), self.max_vectors, descent)
+
+    def _validate_share(
+        self, problem: KernelProblem, loss: BetaBernoulli, rng: np.random.Generator
+    ) -> float:
+        """Return the share whose fit to three quarters of the rows errs least on the others."""
+        if min((problem.y > 0).sum(), (problem.y < 0).sum()) < 2:
+            return 0.5
+        seed = int(rng.integers(2**31 - 1))
+        split = StratifiedShuffleSplit(1, test_size=_HELD_OUT, random_state=seed)
+        train, test = next(split.split(problem.y[:, None], problem.y))
+        part = problem.on_rows(train)
+        dense = self._fit_dense(part, BetaPrior(loss.a, loss.b), rng)
+        errors = []
+        for share in SHARES:
+            fitted = self._mixture(part, dense, share)
+            decision = _decision(problem, train, test, fitted)
+            errors.append(float(problem.weight[test] @ (problem.y[test] * decision <= 0)))
+        # Of equals the sparsest.
+        return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]
+
+    def _say(self, sentence: str) -> None:
+        if self.verbose:
+            print(f"[bblr] {sentence}", flush=True)
+
+    def _report(self, stage: Stage) -> None:
+        self._say(
+            f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
+            f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
+        )
+
+    def _unpack(
+        self, fitted: KernelFit, dense: KernelFit, rows: NDArray[np.intp], training: Training
+    ) -> None:
+        loss = fitted.objective.loss
+        self._unpack_expansion(fitted, rows, training)
+        self.gamma_ = float(loss.gamma)
+        self.prior_ = BetaPrior(loss.a, loss.b)
+        self.link_ = Link(self.prior_, self.gamma_)
+        if self.sparsity is not None:
+            self.dense_dual_coef_ = dense.weights
+
+
+def _decision(problem: KernelProblem, train: Any, test: Any, fitted: KernelFit) -> Floats:
+    """Return the decision values of rows that were held out."""
+    similar = problem.gram.block(test, train[fitted.basis.centres])
+    return similar @ fitted.weights + fitted.intercept - fitted.objective.loss.threshold
+
+
+def check_kernel_parameters(estimator: Any) -> None:
+    """Check the parameters that both kernel classifiers have."""
+    check_choice("penalty", estimator.penalty, PENALTIES)
+    if estimator.sparsity is not None:
+        check_choice("sparsity", estimator.sparsity, SPARSITIES[1:])
+    if estimator.max_vectors is not None:
+        check_number("max_vectors", estimator.max_vectors, low=1, integer=True)
+    if isinstance(estimator.max_centers, str):
+        check_choice("max_centers", estimator.max_centers, ("auto",))
+    elif estimator.max_centers is not None:
+        check_number("max_centers", estimator.max_centers, low=1, integer=True)
+    check_number("tol", estimator.tol, low=0, strict=True)
+    check_number("max_iter", estimator.max_iter, low=1, integer=True)
+    check_number("cache_size", estimator.cache_size, low=0)
+
+
+def centre_limit(max_centers: Any, n_rows: int) -> int | None:
+    """Return how many centres to draw; None where every row is one."""
+    if max_centers is None:
+        return None
+    limit = max_centers
+    if limit == "auto":
+        limit = SOME_CENTRES if n_rows > ALL_CENTRES else n_rows
+    return int(limit) if limit < n_rows else None
+
+
+def make_problem(
+    estimator: Any, training: Training, kernel_gamma: Any, *, merge: bool = True
+) -> tuple[KernelProblem, NDArray[np.intp]]:
+    """Return the problem of the rows of positive weight, and their numbers.
+
+    Where rows are few, equal ones are merged unless the caller needs each.
+    """
+    function = resolve_kernel(
+        estimator.kernel, kernel_gamma, estimator.degree, estimator.coef0, training.X,
+        training.weight,
+    )  # fmt: skip
+    problem = KernelProblem(
+        Gram(function, training.X),
+        training.y,
+        training.weight,
+        # The mixture is a prior on the weights, and so is what it starts from.
+        estimator.penalty == "rkhs" and estimator.sparsity != "gauss-laplace",
+        bool(estimator.fit_intercept),
+        1e6 * float(estimator.cache_size),
+    )
+    rows = np.flatnonzero(training.weight > 0)
+    if merge and len(rows) <= ALL_CENTRES:
+        rows, weight = merged_rows(training.X, training.y, training.weight)
+        return replace(problem.on_rows(rows), weight=weight), rows
+    return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows

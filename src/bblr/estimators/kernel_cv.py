@@ -1,0 +1,408 @@
+"""The kernel Beta-Bernoulli classifier that tunes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bblr.estimators._expansion import KernelBinaryClassifier
+from bblr.estimators._front import all_or_nothing, check_number, validate_kernel_training
+from bblr.estimators._kernel import (
+    ALL_CENTRES,
+    KernelFit,
+    KernelProblem,
+    fit,
+    make_kernel_descent,
+    scale_width,
+)
+from bblr.estimators._kernel_slam import (
+    SIZES,
+    TUNING_CENTRES,
+    TUNING_ROWS,
+    Cell,
+    Held,
+    KernelSearch,
+)
+from bblr.estimators._slam import FEW, Path, Slam, Trial, Validation, make_folds, shared_weight
+from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.estimators._training import MILD, PRIORS, resolve_prior
+from bblr.estimators.kernel import (
+    SHARES,
+    centre_limit,
+    check_kernel_parameters,
+    make_problem,
+)
+from bblr.estimators.link import Link
+from bblr.losses import BetaPrior
+
+Floats = NDArray[np.float64]
+
+# Widths to try, as multiples of "scale".
+_WIDTHS = tuple(2.0**k for k in range(-6, 4))
+# Kernels that have no width.
+_WIDTHLESS = ("linear", "cosine", "precomputed")
+# Errors this many standard errors above the least are no evidence; the loss decides among them.
+_TIED = 0.5
+# Vectors may go while the held-out loss rises by no more than this share.
+_LOSS_RISE = 0.01
+# What a trial of plateaus or schedule must gain over the default, in standard errors.
+_EVIDENCE = 2.0
+
+
+class KernelBBLRClassifierCV(KernelBinaryClassifier):
+    """Kernel Beta-Bernoulli classification that chooses width, penalty, plateaus and vectors.
+
+    Width and penalty are chosen on a grid, then plateaus and the schedule of gamma, then the
+    number of support vectors, all on held-out parts of the training data; the link from scores to
+    probabilities is fitted to held-out scores.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "laplacian", "cosine", "precomputed"} or callable, \
+default="rbf"
+        The kernel, as in :class:`KernelBBLRClassifier`.
+    kernel_gammas : "auto" or sequence of float, default="auto"
+        Inverse widths to try; "auto" stands for 1/64, 1/32, ... 8 times "scale".
+    degree, coef0 : float, default=3, 0
+        Parameters of "poly".
+    prior : str or BetaPrior, default="tuned"
+        Plateaus in training: "tuned" starts from a = 0.05, b = 0.9 and changes them where
+        held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
+        held-out scores; the others as in :class:`KernelBBLRClassifier`.
+    l2s : sequence of float, default=(30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
+        Penalties to try.
+    penalty : {"rkhs", "ridge"}, default="rkhs"
+        As in :class:`KernelBBLRClassifier`.
+    sparsity : {"backward", "gauss-laplace"} or None, default=None
+        As in :class:`KernelBBLRClassifier`. For "backward" the number of vectors is chosen by
+        cross-validation, for "gauss-laplace" the share that starts in the narrow cluster.
+    max_vectors : int or None, default=None
+        Most vectors of a sparse fit.
+    max_centers : int, "auto" or None, default="auto"
+        As in :class:`KernelBBLRClassifier`.
+    gamma_limit : float, default=2
+        Largest gamma to try.
+    cv : int, splitter or iterable, default=5
+        Folds. An integer means stratified folds in random order, fewer where a class has not as
+        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+    n_jobs : int or None, default=None
+        Widths or folds to work on at the same time, by joblib.
+    tol, max_iter, fit_intercept, class_weight, cache_size
+        As in :class:`KernelBBLRClassifier`.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of whatever is drawn.
+    verbose : int, default=0
+        Print a line a step of the search.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_
+        As in :class:`KernelBBLRClassifier`.
+    kernel_gamma_, l2_, gamma_ : float
+        Chosen inverse width, penalty and last gamma.
+    prior_ : BetaPrior
+        Plateaus in training.
+    link_ : Link
+        The map from scores to probabilities, fitted to held-out scores.
+    grid_ : list of Cell
+        Each width and penalty with its cross-validated error and loss.
+    trials_ : list of Trial
+        Plateaus and schedules tried at the chosen width.
+    sparsity_path_ : list of tuple
+        For sparse fits: each number of vectors (or initial share) with its cross-validated error
+        and loss; the first entry, of all centres, is the dense fit.
+    dense_dual_coef_ : ndarray of shape (n_centres,)
+        Weights before any vector was dropped; for sparse fits only.
+    path_ : list of Stage
+        The final fit, a row a gamma.
+    n_iter_ : int
+        Iterations of the final fit.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    KernelBBLRClassifier : The same model with meta-parameters given.
+
+    Notes
+    -----
+    With more than 3,000 rows the search takes a stratified sample of that many.
+
+    Examples
+    --------
+    >>> from bblr import KernelBBLRClassifierCV
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelBBLRClassifierCV(sparsity="backward", cv=3, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), bool(model.n_support_.sum() < 30)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_gammas: Any = "auto",
+        degree: float = 3,
+        coef0: float = 0.0,
+        prior: Any = "tuned",
+        l2s: Any = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
+        penalty: str = "rkhs",
+        sparsity: str | None = None,
+        max_vectors: int | None = None,
+        max_centers: Any = "auto",
+        gamma_limit: float = 2.0,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        cache_size: float = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_gammas = kernel_gammas
+        self.degree = degree
+        self.coef0 = coef0
+        self.prior = prior
+        self.l2s = l2s
+        self.penalty = penalty
+        self.sparsity = sparsity
+        self.max_vectors = max_vectors
+        self.max_centers = max_centers
+        self.gamma_limit = gamma_limit
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the meta-parameters and fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        l2s = self._check_parameters()
+        training = validate_kernel_training(self, X, y, sample_weight)
+        problem, rows = make_problem(self, training, 1.0, merge=self._makes_folds)
+        widths = self._widths(problem)
+        random = check_random_state(self.random_state)
+        search = self._search(problem, rows, training.y, random)
+        standing = MILD if self.prior in ("tuned", "learned") else self.prior
+        prior = resolve_prior(standing, search.problem.y, search.problem.weight)
+        self.grid_ = search.grid(widths, l2s, prior)
+        best = self._settle(search)
+        validation = search.validation(best.kernel_gamma, prior)
+        path = self._choose_path(validation, Path(prior, best.l2, (1.0,), None))
+        self.kernel_gamma_, self.l2_ = best.kernel_gamma, path.l2
+        self.gamma_, self.prior_ = path.gammas[-1], path.prior
+        held_out, held_rows = validation.decisions(path)
+        weight = shared_weight(validation.weight, held_rows)
+        self.link_ = Link.fit(held_out, validation.y[held_rows], weight)
+        final = replace(search, problem=problem).at_width(best.kernel_gamma)
+        dense = self._fit_dense(final, path, random)
+        fitted = self._sparsify(search, final, dense, path, random)
+        self._unpack_expansion(fitted, rows, training)
+        if self.sparsity is not None:
+            self.dense_dual_coef_ = dense.weights
+        return self
+
+    def _check_parameters(self) -> tuple[float, ...]:
+        check_kernel_parameters(self)
+        if isinstance(self.prior, str) and self.prior not in ("tuned", *PRIORS):
+            choices = ", ".join(map(repr, ("tuned", *PRIORS)))
+            raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {self.prior!r}.")
+        check_number("gamma_limit", self.gamma_limit, low=1)
+        return tuple(sorted(_numbers("l2s", self.l2s, strict=False), reverse=True))
+
+    @property
+    def _makes_folds(self) -> bool:
+        return isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool)
+
+    def _widths(self, problem: KernelProblem) -> tuple[float, ...]:
+        if not isinstance(self.kernel_gammas, str):
+            return tuple(sorted(_numbers("kernel_gammas", self.kernel_gammas, strict=True)))
+        if self.kernel_gammas != "auto":
+            raise ValueError(
+                f"kernel_gammas must be 'auto' or a sequence of numbers, "
+                f"got {self.kernel_gammas!r}."
+            )
+        if callable(self.kernel) or self.kernel in _WIDTHLESS:
+            return (1.0,)
+        scale = scale_width(problem.gram.X, problem.weight)
+        return tuple(scale * factor for factor in _WIDTHS)
+
+    def _search(
+        self, problem: KernelProblem, rows: NDArray[np.intp], y: Floats, random: Any
+    ) -> KernelSearch:
+        """Return the cross-validation, on a sample where there are many rows."""
+        whole = np.arange(len(problem.y))
+        sample = whole
+        if self._makes_folds and len(whole) > TUNING_ROWS:
+            sample = _stratified_sample(problem.y, TUNING_ROWS, random)
+        part = problem if len(sample) == len(whole) else problem.on_rows(sample)
+        if self._makes_folds:
+            folds = make_folds(self.cv, part.y, part.weight, random)
+        else:
+            place = np.full(len(y), -1)
+            place[rows] = np.arange(len(rows))
+            given = make_folds(self.cv, y, np.ones(len(y)), random)
+            folds = [fold._replace(train=_placed(place, fold.train),
+                                   test=_placed(place, fold.test)) for fold in given]  # fmt: skip
+        many = len(part.y) > ALL_CENTRES
+        return KernelSearch(
+            part,
+            folds,
+            make_kernel_descent(self.tol, int(self.max_iter)),
+            TUNING_CENTRES if many else None,
+            int(random.randint(2**31 - 1)),
+            self.n_jobs,
+        )
+
+    def _settle(self, search: KernelSearch) -> Cell:
+        """Return the cell of least loss among those of the least error."""
+        count = search.held_out / _repeats(search)
+        least = min(cell.error for cell in self.grid_)
+        tied = least + _TIED * np.sqrt(least / count)
+        best = min((cell for cell in self.grid_ if cell.error <= tied), key=lambda c: c.loss)
+        self._say(
+            f"width and penalty: {len(self.grid_)} trials, error {100 * best.error:.2f} % at "
+            f"kernel_gamma={best.kernel_gamma:.3g}, l2={best.l2:g}"
+        )
+        return best
+
+    def _choose_path(self, validation: Validation, default: Path) -> Path:
+        self.trials_: list[Trial] = []
+        path = default
+        if self.prior == "learned":
+            held_out, rows = validation.decisions(path)
+            weight = shared_weight(validation.weight, rows)
+            prior = Link.fit(held_out, validation.y[rows], weight).prior
+            path = path._replace(prior=prior)
+            self._say(f"learned plateaus a={prior.a:.3g}, b={prior.b:.3g}")
+        if self.prior == "tuned" or self.gamma_limit > 1:
+            evidence = _EVIDENCE if len(validation.y) < FEW else 0.0
+            slam = Slam(
+                validation, path, (path.l2,), float(self.gamma_limit), False, evidence, self._say
+            )
+            path, self.trials_ = slam.choose(self.prior == "tuned")
+        return path
+
+    def _fit_dense(self, problem: KernelProblem, path: Path, random: Any) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        limit = centre_limit(self.max_centers, problem.gram.n_rows)
+        if limit is None:
+            basis = problem.full_basis()
+        else:
+            basis = problem.basis(problem.centres(limit, path.prior, path.l2, descent, rng), rng)
+        return fit(problem, basis, path.prior, path.l2, path.gammas, descent)
+
+    def _sparsify(
+        self, search: KernelSearch, problem: KernelProblem, dense: KernelFit, path: Path,
+        random: Any,
+    ) -> KernelFit:  # fmt: skip
+        if self.sparsity is None:
+            return dense
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        if self.sparsity == "gauss-laplace":
+            held = search.shares(self.kernel_gamma_, path, SHARES)
+            self.sparsity_path_ = [(share, *h) for share, h in zip(SHARES, held, strict=True)]
+            least = min(h.errors for h in held)
+            share = max(s for s, h in zip(SHARES, held, strict=True) if h.errors <= least)
+            self._say(f"{share:g} of the weights start in the narrow cluster")
+            return gauss_laplace(problem, dense, share, path.l2, self.max_vectors, descent)
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
+        size = self._choose_size(search, path)
+        return next(elimination.to_sizes(elimination.pool(dense), (size,)))
+
+    def _choose_size(self, search: KernelSearch, path: Path) -> int:
+        """Return the smallest number of vectors that, as all above it, loses little."""
+        count = min(len(fold.train) for fold in search.folds)
+        sizes = tuple(size for size in SIZES if size < count) or (1,)
+        held = search.sizes(self.kernel_gamma_, path, sizes)
+        self.sparsity_path_ = [
+            (size, *h) for size, h in zip((count, *sizes), held, strict=True)
+        ]
+        size = choose_size(sizes, held)
+        if self.max_vectors is not None:
+            size = min(size, int(self.max_vectors))
+        self._say(f"{size} vectors")
+        return size
+
+    def _say(self, sentence: str) -> None:
+        if self.verbose:
+            print(f"[bblr] {sentence}", flush=True)
+
+
+def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
+    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
+
+    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    """
+    chosen = sizes[0]
+    for size, score in zip(sizes, held[1:], strict=True):
+        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
+            break
+        chosen = size
+    return chosen
+
+
+def _numbers(name: str, values: Any, *, strict: bool) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
+    if not numbers:
+        raise ValueError(f"{name} must hold at least one number, got none.")
+    for number in numbers:
+        check_number(name, number, low=0, strict=strict)
+    return numbers
+
+
+def _placed(place: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    found = place[rows]
+    return found[found >= 0]
+
+
+def _repeats(search: KernelSearch) -> float:
+    return search.held_out / float(search.problem.weight.sum())
+
+
+def _stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
+    from sklearn.model_selection import train_test_split
+
+    chosen, _ = train_test_split(
+        np.arange(len(y)), train_size=count, stratify=y, random_state=random
+    )
+    return np.sort(chosen)
+
+
+__all__ = ["BetaPrior", "KernelBBLRClassifierCV"]

@@ -1,0 +1,102 @@
+"""Claims about kernel classifiers: errors and support vectors beside a kernel SVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bblr.experiments.bars import Bar, Measured
+from bblr.experiments.claims.base import Claim, ClaimRun
+from bblr.experiments.claims.embedded import compare
+from bblr.experiments.records import Record
+from bblr.experiments.settings import CLEAN, Condition
+from bblr.experiments.sources import EMBEDDED
+
+__all__ = ["KERNEL_CLAIMS"]
+
+RIVAL, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
+KERNEL_METHODS = (RIVAL, DENSE, SPARSE, MIXTURE)
+# Error in percent, and vectors, of tables "Comparing Kernel BBLR ..." and "Comparing sparse ...".
+PAPER: dict[str, dict[str, tuple[float, ...]]] = {
+    "SVC": {"error": (3.26, 17.76, 29.61, 22.44), "vectors": (107, 148, 269, 548)},
+    "KBBLR": {"error": (2.98, 16.27, 26.91, 22.9)},
+    "KBBLR-GL": {"error": (2.83, 16.40, 28.74, 23.52), "vectors": (127, 85, 111, 269)},
+}
+NOISE = Condition(0.1, "uniform-one-class", "training")
+
+
+def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the error in percent and the mean number of vectors by method and data set."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for method in KERNEL_METHODS:
+        for name in EMBEDDED:
+            own = [r for r in records if r["method"] == method and r["data"] == name]
+            rate = 100.0 * sum(r["errors"] for r in own) / sum(r["n_test"] for r in own)
+            vectors = float(np.mean([r["vectors"] for r in own]))
+            found.setdefault(method, {})[name] = (rate, vectors)
+    return found
+
+
+def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
+    notes = [" " * 18 + "".join(f"{name:>14}" for name in EMBEDDED) + f"{'total':>9}"]
+    for method, row in table.items():
+        cells = "".join(f"{error:8.2f} /{vectors:4.0f}" for error, vectors in row.values())
+        notes.append(f"{method:18}{cells}{sum(e for e, _ in row.values()):9.2f}")
+        paper = PAPER.get(method)
+        if paper is not None:
+            counts = paper.get("vectors", (None,) * len(EMBEDDED))
+            pairs = zip(paper["error"], counts, strict=True)
+            shown = "".join(f"{e:8.2f} /{'' if v is None else f'{v:.0f}':>4}" for e, v in pairs)
+            notes.append(f"  paper           {shown}{sum(paper['error']):9.2f}")
+    return notes
+
+
+def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for name in EMBEDDED:
+        svc, dense, sparse = (table[m][name] for m in (RIVAL, DENSE, SPARSE))
+        figures[f"{name}: KBBLR, points above SVC"] = dense[0] - svc[0]
+        figures[f"{name}: backward, points above KBBLR"] = sparse[0] - dense[0]
+        figures[f"{name}: backward, vectors"] = sparse[1]
+        figures[f"{name}: backward, vectors / SVC's"] = sparse[1] / svc[1]
+    totals = {m: sum(error for error, _ in table[m].values()) for m in (RIVAL, DENSE)}
+    figures["total: KBBLR, points above SVC"] = totals[DENSE] - totals[RIVAL]
+    return figures
+
+
+def _errors_and_vectors(condition: Condition) -> Any:
+    def work(run: ClaimRun) -> Measured:
+        records = compare(run, (condition,), KERNEL_METHODS)
+        table = _table(records)
+        return Measured(_figures(table), _notes(table), {"error %, vectors": table})
+
+    return work
+
+
+def _bars() -> tuple[Bar, ...]:
+    bars = []
+    for name in EMBEDDED:
+        bars += [
+            Bar(f"{name}: KBBLR, points above SVC", "<=", 0.5),
+            Bar(f"{name}: backward, points above KBBLR", "<=", 0.5),
+            Bar(f"{name}: backward, vectors", "<=", 25),
+            Bar(f"{name}: backward, vectors / SVC's", "<=", 1 / 3),
+        ]
+    return (*bars, Bar("total: KBBLR, points above SVC", "<=", 0.2))
+
+
+KERNEL_CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "kernel-uci",
+        "Kernel classifiers on the embedded sets: error and vectors beside a tuned SVC",
+        _bars(),
+        _errors_and_vectors(CLEAN),
+    ),
+    Claim(
+        "kernel-uci-noisy",
+        "The same with 10 % uniform outliers in the training folds; bars as for clean data",
+        _bars(),
+        _errors_and_vectors(NOISE),
+    ),
+)

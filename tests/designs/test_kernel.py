@@ -1,0 +1,193 @@
+"""Kernels, their coordinates, and the design that computes features as it needs them."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import pairwise
+
+from bblr.designs.centres import RANK_TOL, centre_basis, choose_centres, spectral_basis
+from bblr.designs.kernel import KernelDesign, kernel_design
+from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.losses import BetaBernoulli, Hinge
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(70, 4)) * (RNG.random((70, 4)) < 0.7)
+Z = RNG.normal(size=(9, 4))
+FUNCTIONS = {
+    "rbf": (KernelFunction("rbf", 0.3), lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.3)),
+    "laplacian": (
+        KernelFunction("laplacian", 0.2),
+        lambda A, B: pairwise.laplacian_kernel(A, B, gamma=0.2),
+    ),
+    "poly": (
+        KernelFunction("poly", 0.5, 3, 1.0),
+        lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=0.5, coef0=1.0),
+    ),
+    "linear": (KernelFunction("linear"), pairwise.linear_kernel),
+    "cosine": (KernelFunction("cosine"), pairwise.cosine_similarity),
+    "callable": (KernelFunction(lambda A, B: A @ B.T + 1.0), lambda A, B: A @ B.T + 1.0),
+}
+
+
+@pytest.fixture(params=FUNCTIONS)
+def function(request):
+    return FUNCTIONS[request.param]
+
+
+def test_values_are_those_of_scikit_learn(function):
+    mine, reference = function
+    np.testing.assert_allclose(mine(X, Z), reference(X, Z), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(mine.diagonal(X), np.diagonal(mine(X, X)), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"callable"}))
+def test_sparse_rows_are_the_same_rows(name):
+    mine = FUNCTIONS[name][0]
+    expected = mine(X, Z)
+    for rows, others in ((sparse.csr_array(X), sparse.csr_array(Z)), (sparse.csr_array(X), Z)):
+        np.testing.assert_allclose(mine(rows, others), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(mine.diagonal(sparse.csr_array(X)), mine.diagonal(X), rtol=1e-12)
+
+
+def test_single_precision_rows_lose_no_more_than_their_digits(function):
+    mine, _ = function
+    np.testing.assert_allclose(mine(np.float32(X), np.float32(Z)), mine(X, Z), atol=3e-5)
+
+
+def test_equal_rows_far_from_zero_are_as_similar_as_can_be():
+    far = 1e6 + X[:5]
+    assert np.all(KernelFunction("rbf", 1.0)(far, far) <= 1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [(np.ones((2, 2)), "shape"), (np.full((70, 9), np.nan), "finite")],
+)
+def test_a_bad_callable_is_named(values, message):
+    with pytest.raises(ValueError, match=f"kernel must return .*{message}"):
+        KernelFunction(lambda A, B: values)(X, Z)
+
+
+def test_gram_of_a_precomputed_kernel():
+    K = KernelFunction("rbf", 0.3)(X, X)
+    given, direct = Gram(KernelFunction("precomputed"), K), Gram(KernelFunction("rbf", 0.3), X)
+    rows, columns = np.array([3, 1, 40]), np.array([7, 3])
+    np.testing.assert_allclose(given.block(rows, columns), direct.block(rows, columns))
+    np.testing.assert_allclose(given.block(slice(5), columns), K[:5, columns])
+    np.testing.assert_allclose(given.diagonal, direct.diagonal)
+
+
+@pytest.mark.parametrize("rkhs", [True, False])
+def test_spectral_coordinates(rkhs):
+    gram = Gram(KernelFunction("rbf", 0.3), X)
+    rows = np.arange(len(X))
+    basis = spectral_basis(gram, rows, rkhs)
+    K = gram.block(rows, rows)
+    features = K @ basis.transform
+    u = RNG.normal(size=features.shape[1])
+    weights = basis.transform @ u
+    norm = weights @ K @ weights if rkhs else weights @ weights
+    assert u @ u == pytest.approx(norm, rel=1e-7)
+    products = features.T @ features
+    np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-8 * len(X))
+    if rkhs:
+        np.testing.assert_allclose(features @ features.T, K, atol=1e-9)
+
+
+def test_an_indefinite_kernel_needs_the_ridge():
+    K = np.diag([1.0, 1.0, -0.5])
+    gram = Gram(KernelFunction("precomputed"), K)
+    with pytest.raises(ValueError, match="penalty='ridge'"):
+        spectral_basis(gram, np.arange(3), True)
+    assert spectral_basis(gram, np.arange(3), False).transform.shape == (3, 3)
+
+
+@pytest.mark.parametrize("rkhs", [True, False])
+def test_coordinates_over_some_centres(rkhs):
+    gram = Gram(KernelFunction("rbf", 0.3), X)
+    centres, rows = np.array([5, 2, 60, 33, 5]), np.arange(len(X))
+    basis = centre_basis(gram, centres if rkhs else centres[:4], rows, rkhs)
+    assert sorted(basis.centres) == [2, 5, 33, 60]
+    K = gram.block(basis.centres, basis.centres)
+    norm = basis.transform.T @ (K if rkhs else np.eye(4)) @ basis.transform
+    np.testing.assert_allclose(norm, np.eye(4), atol=1e-10)
+    features = gram.block(rows, basis.centres) @ basis.transform
+    products = features.T @ features
+    np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-9)
+
+
+def _unexplained(gram, centres):
+    K = gram.block(slice(None), centres)
+    inner = np.linalg.pinv(gram.block(centres, centres), rcond=1e-12)
+    return gram.diagonal - np.einsum("ij,jk,ik->i", K, inner, K)
+
+
+def test_centres_explain_the_rows():
+    gram, rows, weight = Gram(KernelFunction("rbf", 0.3), X), np.arange(70), np.ones(70)
+    left = []
+    for count in (5, 20, 60):
+        centres = choose_centres(gram, rows, weight, count, np.random.default_rng(1))
+        assert len(set(centres.tolist())) == len(centres) == count
+        left.append(_unexplained(gram, centres).sum())
+    assert left[0] > left[1] > left[2]
+    assert left[2] < 0.05 * 70
+
+
+def test_centres_stop_at_the_rank_and_shun_rows_of_no_weight():
+    twice = np.vstack([X[:10], X[:10]])
+    gram = Gram(KernelFunction("linear"), twice)
+    weight = np.ones(20)
+    weight[:5] = 0.0
+    centres = choose_centres(gram, np.arange(20), weight, 15, np.random.default_rng(0))
+    assert len(centres) == 4
+    assert centres.min() >= 5
+    assert np.all(_unexplained(gram, centres) <= 1e3 * RANK_TOL * gram.diagonal.max())
+
+
+def test_centres_go_where_the_weight_is():
+    gram, rows = Gram(KernelFunction("rbf", 2.0), X), np.arange(70)
+    weight = np.where(rows < 20, 100.0, 1.0)
+    centres = choose_centres(gram, rows, weight, 10, np.random.default_rng(0))
+    assert (centres < 20).sum() >= 8
+
+
+@pytest.fixture(params=[0, 17, 69])
+def designs(request):
+    """The same features kept in whole, in part, and not at all."""
+    gram = Gram(KernelFunction("rbf", 0.3), X)
+    basis = centre_basis(gram, np.arange(0, 70, 7), np.arange(70), True)
+    whole = kernel_design(gram, basis, 1e9)
+    part = kernel_design(gram, basis, request.param * 8 * 10)
+    assert isinstance(part, KernelDesign)
+    assert part.cached.n_rows == request.param
+    part.step = 11
+    return whole, part
+
+
+@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8, 2.0), Hinge()], ids=repr)
+def test_a_small_cache_changes_nothing(designs, loss):
+    whole, part = designs
+    rng = np.random.default_rng(2)
+    coef, y = rng.normal(size=whole.n_features), rng.choice([-1.0, 1.0], 70)
+    weight, centre = rng.random(70), rng.normal(size=whole.n_features)
+    scale = rng.uniform(1, 2, whole.n_features)
+    rows = np.array([4, 60, 18, 17, 69])
+    for name, args in {
+        "scores": (coef, 0.3),
+        "pull": (weight,),
+        "value_gradient": (coef, 0.3, y, weight, loss),
+        "table": (),
+        "column": (3,),
+        "moments": (weight,),
+        "square_norm": (centre, scale),
+        "curvature": (rows, weight[rows], centre),
+        "square_pull": (weight, centre),
+        "probe": (y, 2, 0.5, np.linspace(-1, 1, 9), y, weight, loss),
+    }.items():
+        found, expected = getattr(part, name)(*args), getattr(whole, name)(*args)
+        for mine, theirs in zip(_flat(found), _flat(expected), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-10, err_msg=name)
+
+
+def _flat(value):
+    return [v for v in value if v is not None] if isinstance(value, tuple) else [value]

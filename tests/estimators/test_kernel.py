@@ -1,0 +1,319 @@
+"""The kernel classifiers: what they agree with, and what their attributes promise."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import StandardScaler
+
+from bblr import BBLRClassifier, BetaPrior, KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr.datasets import load_uci
+from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.estimators._kernel import KernelProblem, make_kernel_descent
+from bblr.estimators._kernel_slam import Held, KernelSearch, _fold_problem, _score
+from bblr.estimators._slam import Fold, Path
+from bblr.estimators.kernel_cv import choose_size
+
+EXACT = {"tol": 1e-13, "max_iter": 2000}
+MODELS = [
+    KernelBBLRClassifier(),
+    KernelBBLRClassifier("laplacian", penalty="ridge"),
+    KernelBBLRClassifier("poly", coef0=1.0),
+    KernelBBLRClassifier(sparsity="backward", random_state=0),
+    KernelBBLRClassifier(sparsity="backward", max_vectors=6, random_state=0),
+    KernelBBLRClassifier(sparsity="gauss-laplace", laplace_share=0.5),
+    KernelBBLRClassifier(max_centers=30, random_state=0),
+    KernelBBLRClassifier(prior="learned", random_state=0),
+    KernelBBLRClassifierCV(
+        cv=3, kernel_gammas=(0.2, 1.0), l2s=(1.0, 0.1), sparsity="backward", random_state=0
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(150, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pima():
+    X, y = load_uci("pima", return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("name", ["heart", "liver"])
+@pytest.mark.parametrize("prior", ["robust", "empirical"])
+@pytest.mark.parametrize("gamma_max", [1.0, 8.0])
+def test_a_linear_kernel_is_the_linear_model(name, prior, gamma_max):
+    X, y = load_uci(name, return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    options = {"prior": prior, "l2": 3.0, "gamma_max": gamma_max, **EXACT}
+    linear = BBLRClassifier(solver="fisher", **options).fit(X, y)
+    kernel = KernelBBLRClassifier("linear", **options).fit(X, y)
+    expected = linear.decision_function(X)
+    np.testing.assert_allclose(kernel.decision_function(X), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        kernel.dual_coef_ @ kernel.support_vectors_, linear.coef_, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("sparsity", [None, "backward"])
+@pytest.mark.parametrize("penalty", ["rkhs", "ridge"])
+def test_precomputed_and_callable_are_the_named_kernel(pima, sparsity, penalty):
+    X, y = pima
+    X, y, new = X[:300], y[:300], X[300:]
+    K, K_new = rbf_kernel(X, gamma=0.1), rbf_kernel(new, X, gamma=0.1)
+    options = {"sparsity": sparsity, "penalty": penalty, "random_state": 0, **EXACT}
+    named = KernelBBLRClassifier(kernel_gamma=0.1, **options).fit(X, y)
+    called = KernelBBLRClassifier(lambda A, B: rbf_kernel(A, B, gamma=0.1), **options).fit(X, y)
+    expected = named.predict_proba(new)
+    np.testing.assert_allclose(called.predict_proba(new), expected, atol=1e-6)
+    if sparsity is None:  # the draws of a pool follow the order of the columns of X
+        given = KernelBBLRClassifier("precomputed", **options).fit(K, y)
+        np.testing.assert_allclose(given.predict_proba(K_new), expected, atol=1e-6)
+        assert given.support_vectors_.shape == (0, 0)
+
+
+def test_without_plateaus_and_penalty_it_is_logistic_regression_on_features(moons):
+    X, y = moons
+    model = KernelBBLRClassifier(
+        "poly", degree=2, coef0=1.0, kernel_gamma=1.0, prior=BetaPrior(1e-12, 1 - 2e-12),
+        l2=0.5, **EXACT,
+    ).fit(X, y)  # fmt: skip
+    # (x'z + 1)^2 is the inner product of these.
+    a, b = X.T
+    root = np.sqrt(2.0)
+    features = np.column_stack([a**2, b**2, root * a * b, root * a, root * b, np.ones(len(X))])
+    reference = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(features, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(features), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_attributes_make_the_decision(model, moons):
+    X, y = moons
+    fitted = clone(model).fit(X, y)
+    options = {"degree": fitted.degree, "coef0": fitted.coef0}
+    function = KernelFunction(fitted.kernel, fitted.kernel_gamma_, **options)
+    direct = function(X, fitted.support_vectors_) @ fitted.dual_coef_[0] + fitted.intercept_[0]
+    np.testing.assert_allclose(fitted.decision_function(X), direct, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(fitted.support_vectors_, X[fitted.support_])
+    assert np.all(np.diff(fitted.support_) > 0)
+    assert fitted.n_support_.tolist() == [np.sum(y[fitted.support_] == k) for k in (0, 1)]
+    assert np.all(fitted.dual_coef_ != 0)
+    probability = fitted.predict_proba(X)
+    np.testing.assert_array_equal(fitted.predict(X), np.argmax(probability, axis=1))
+    np.testing.assert_array_equal(fitted.predict(X), direct > 0)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix])
+def test_storage_does_not_matter(model, container, moons):
+    X, y = moons
+    dense = clone(model).fit(X, y)
+    stored = clone(model).fit(container(X), y)
+    np.testing.assert_allclose(
+        stored.decision_function(container(X)), dense.decision_function(X), atol=1e-5
+    )
+    assert sparse.issparse(stored.support_vectors_)
+
+
+@pytest.mark.parametrize(
+    "model", [m for m in MODELS if m.get_params().get("prior") != "learned"][:7], ids=str
+)
+def test_weight_two_is_a_duplicate_and_zero_is_absence(model, moons):
+    X, y = moons
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), rtol=1e-6, atol=1e-7
+    )
+    assert np.all(weight[weighted.support_] > 0)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_pickling_and_determinism(model, moons):
+    X, y = moons
+    first = clone(model).set_params(random_state=0).fit(X, y)
+    second = clone(model).set_params(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(first)).predict_proba(X), first.predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("size", [1, 5, 12])
+def test_backward_keeps_no_more_than_asked(moons, size):
+    X, y = moons
+    model = KernelBBLRClassifier(sparsity="backward", max_vectors=size, random_state=0).fit(X, y)
+    assert len(model.support_) == size == model.n_support_.sum()
+    assert len(model.dense_dual_coef_) == len(X)
+
+
+def test_a_few_vectors_do_the_work_of_all(moons):
+    X, y = moons
+    dense = KernelBBLRClassifier(kernel_gamma=1.0).fit(X, y)
+    few = KernelBBLRClassifier(kernel_gamma=1.0, sparsity="backward", random_state=0).fit(X, y)
+    assert len(few.support_) < 40
+    assert few.path_[-1].value <= 1.01 * dense.path_[-1].value
+    assert np.mean(few.predict(X) != dense.predict(X)) < 0.02
+
+
+def test_dropped_vectors_truly_vanish(moons):
+    X, y = moons
+    model = KernelBBLRClassifier(
+        kernel_gamma=1.0, sparsity="gauss-laplace", random_state=0
+    ).fit(X, y)
+    assert 0 < len(model.support_) < 100
+    capped = clone(model).set_params(max_vectors=3).fit(X, y)
+    assert len(capped.support_) <= 3
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("penalty", ["rkhs", "ridge"])
+@pytest.mark.parametrize("max_centers", [None, 40])
+def test_a_small_cache_changes_nothing(pima, penalty, max_centers):
+    X, y = pima
+    options = {"penalty": penalty, "max_centers": max_centers, "random_state": 0}
+    whole = KernelBBLRClassifier(**options).fit(X, y).decision_function(X)
+    for cache_size in (0, 0.1):
+        part = KernelBBLRClassifier(cache_size=cache_size, **options).fit(X, y)
+        np.testing.assert_allclose(part.decision_function(X), whole, atol=1e-6)
+
+
+def test_centres_are_no_more_than_allowed(pima):
+    X, y = pima
+    model = KernelBBLRClassifier(max_centers=25, random_state=0).fit(X, y)
+    assert len(model.support_) == 25
+    assert model.score(X, y) > 0.76
+
+
+def test_many_rows_get_some_centres():
+    X, y = make_moons(2500, noise=0.2, random_state=0)
+    model = KernelBBLRClassifier(random_state=0).fit(X, y)
+    assert len(model.support_) <= 1000
+    few = KernelBBLRClassifier(sparsity="backward", random_state=0).fit(X, y)
+    assert len(few.support_) < 60
+    assert abs(few.score(X, y) - model.score(X, y)) < 0.01
+
+
+def test_outliers_bend_it_less(noisy_data):
+    X, y = noisy_data
+    y_true = y.copy()
+    y_true[:20] = 1 - y_true[:20]
+    right = {
+        prior: np.mean(
+            KernelBBLRClassifier("linear", prior=prior, l2=1.0, gamma_max=8.0).fit(X, y).predict(X)
+            == y_true
+        )
+        for prior in ("robust", "weak")
+    }
+    assert right["robust"] >= right["weak"]
+    assert right["robust"] > 0.9
+
+
+def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
+    X, y = pima[0][:200], np.where(pima[1][:200] == 1, 1.0, -1.0)
+    gram = Gram(KernelFunction("rbf", 0.05), X)
+    problem = KernelProblem(gram, y, np.ones(200), True, True, 1e9)
+    fold = Fold(np.arange(40, 200), np.arange(40))
+    search = KernelSearch(problem, [fold], make_kernel_descent(1e-13, 500), None, 0)
+    path = Path(BetaPrior(0.05, 0.9), 0.3, (1.0,), None)
+    (cell,) = search.grid((0.05,), (0.3,), path.prior)
+    found = _score(*_fitted_alone(search, fold, path))
+    assert cell.error == pytest.approx(found.errors / 40, abs=1e-12)
+    assert cell.loss == pytest.approx(found.loss / 40, rel=1e-5)
+
+
+def _fitted_alone(search, fold, path):
+    problem, _, dense = _fold_problem(search, fold, 0.05, path)
+    return problem, fold, dense
+
+
+@pytest.mark.parametrize(
+    ("losses", "size"),
+    [((1, 1, 1, 1), 8), ((1, 1, 1.005, 1.02), 16), ((1, 1.02, 1, 1), 32), ((1, 0.9, 0.9, 2), 16)],
+)
+def test_size_is_the_smallest_that_loses_little(losses, size):
+    assert choose_size((32, 16, 8), [Held(0.0, loss) for loss in losses]) == size
+
+
+def test_cv_chooses_from_what_it_is_given(moons, capsys):
+    X, y = moons
+    model = KernelBBLRClassifierCV(
+        cv=3, kernel_gammas=(0.01, 1.0), l2s=(0.1, 10.0), random_state=0, verbose=1
+    ).fit(X, y)
+    assert model.kernel_gamma_ == 1.0
+    assert len(model.grid_) == 4
+    assert {cell.l2 for cell in model.grid_} == {0.1, 10.0}
+    assert model.score(X, y) > 0.9
+    assert "width and penalty: 4 trials" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sparsity", ["backward", "gauss-laplace"])
+def test_cv_tells_the_path_of_sparsity(moons, sparsity):
+    X, y = moons
+    model = KernelBBLRClassifierCV(
+        cv=3, kernel_gammas=(1.0,), l2s=(0.3,), sparsity=sparsity, max_vectors=30, random_state=0
+    ).fit(X, y)
+    assert len(model.support_) <= 30
+    assert all(len(entry) == 3 for entry in model.sparsity_path_)
+    assert model.score(X, y) > 0.9
+
+
+def test_cv_takes_splits_weights_and_jobs(moons):
+    X, y = moons
+    splits = [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]
+    options = {"kernel_gammas": (0.5, 1.0), "l2s": (0.3,), "random_state": 0}
+    weight = np.ones(150)
+    weight[::7] = 0.0
+    one = KernelBBLRClassifierCV(cv=splits, **options).fit(X, y, sample_weight=weight)
+    two = KernelBBLRClassifierCV(cv=splits, n_jobs=2, **options).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert not np.isin(np.arange(0, 150, 7), one.support_).any()
+
+
+@pytest.mark.parametrize("prior", ["weak", "learned", "empirical", BetaPrior(0.1, 0.8)])
+def test_cv_with_other_plateaus(moons, prior):
+    X, y = moons
+    model = KernelBBLRClassifierCV(
+        prior=prior, cv=3, kernel_gammas=(1.0,), l2s=(0.3,), random_state=0
+    ).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_cv_samples_many_rows():
+    X, y = make_moons(4000, noise=0.2, random_state=0)
+    model = KernelBBLRClassifierCV(
+        kernel_gammas=(0.1, 1.0), l2s=(0.3,), prior="mild", gamma_limit=1.0, sparsity="backward",
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert model.score(X, y) > 0.96
+    assert len(model.support_) < 100
+
+
+def test_scikit_learn_tools_work_with_a_precomputed_kernel(moons):
+    X, y = moons
+    K = rbf_kernel(X, gamma=1.0)
+    named = cross_val_score(KernelBBLRClassifier(kernel_gamma=1.0), X, y, cv=3)
+    given = cross_val_score(KernelBBLRClassifier("precomputed"), K, y, cv=3)
+    np.testing.assert_allclose(given, named)
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_frames(frame, moons):
+    X, y = moons
+    library = pytest.importorskip(frame)
+    table = library.DataFrame({"left": X[:, 0], "right": X[:, 1]})
+    model = KernelBBLRClassifier().fit(table, np.where(y == 1, "yes", "no"))
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    assert set(model.predict(table)) == {"yes", "no"}
