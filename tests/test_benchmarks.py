@@ -26,6 +26,8 @@ NAMES = {
     "first-fit",
     "zero-one-sla",
     "zero-one-line",
+    "kernel-20k",
+    "kernel-60k",
 }
 
 

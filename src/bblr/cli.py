@@ -225,6 +225,47 @@ def zero_one(
     raise typer.Exit(run_zero_one(job))
 
 
+@app.command()
+def sparsity(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
+        ),
+    ],
+    target: Target = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Training rows to take, with commas between.",
+            show_default="all, half of them, a quarter ...",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
+    plot: Annotated[Path, typer.Option(help="The figure, as .png or .svg.")] = Path(
+        "sparsity.png"
+    ),
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+) -> None:
+    """Compare the support vectors of sparse kernel BBLR with those of an SVM as data grow.
+
+    Prints vectors and test errors, and draws them, the error by the number of vectors, and the
+    weights before and after.
+    """
+    from bblr.experiments.sparsity_job import SparsityJob, run_sparsity
+
+    job = SparsityJob(
+        data=data, target=target, rows=rows, jobs=jobs, seed=seed, plot=plot, out=out
+    )
+    raise typer.Exit(run_sparsity(job))
+
+
 def main() -> None:
     """Run the command line."""
     app()

@@ -32,6 +32,7 @@ NAMES = {
     "zero-one-web8",
     "kernel-uci",
     "kernel-uci-noisy",
+    "kernel-growth",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

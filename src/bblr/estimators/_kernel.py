@@ -254,9 +254,11 @@ def fit(
     objective = problem.objective(basis, prior, Gaussian(l2), uncorrelated=many)
     stage: Any = descent if many else FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
     if theta is None:
-        start = replace(stage, tol=LOOSE * stage.tol)
-        zero = np.zeros(objective.size)
-        theta = robust_start(objective.with_gamma(gammas[0]), start, zero)
+        theta = np.zeros(objective.size)
+        # Under most kernels all rows are equally long, and none reaches farther than another.
+        if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
+            start = replace(stage, tol=LOOSE * stage.tol)
+            theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
     annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
     solution = annealing.minimise(objective, theta, callback=callback)
     return KernelFit(basis, objective.with_gamma(gammas[-1]), solution)

@@ -22,7 +22,7 @@ Rows = NDArray[np.intp]
 _POOL = 256
 # Each refit has this share of the vectors of the one before; fewer refits where they cost more.
 _SHRINK = 0.7
-_SHRINK_LARGE = 0.3
+_SHRINK_LARGE = 0.2
 _LARGE = 2_000_000
 # Range search of Algorithm 3, in units of the largest weight: they have no scale of their own.
 _RADIUS = 4.0

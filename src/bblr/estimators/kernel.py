@@ -42,6 +42,9 @@ PENALTIES = ("rkhs", "ridge")
 # Shares of the weights to start in the Laplacian cluster, to choose among by validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)
 _HELD_OUT = 0.25
+# Centres to start an elimination from, for each vector that shall be left.
+_POOL_FACTOR = 2.5
+_LEAST_POOL = 256
 # Folds whose held-out scores the plateaus are learned from.
 _FOLDS = 5
 
@@ -91,9 +94,9 @@ default="rbf"
         risen by 1 %, and "gauss-laplace" decide by itself.
     max_centers : int, "auto" or None, default="auto"
         Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
-        1,000 of more; None takes all, at the cost of n_samples squared in memory. Centres are
-        drawn by randomly pivoted Cholesky factorisation, near the decision boundary of a rough
-        fit above all.
+        1,000 of more, or two and a half times `max_vectors`; None takes all, at the cost of
+        n_samples squared in memory. Centres are drawn by randomly pivoted Cholesky factorisation,
+        near the decision boundary of a rough fit above all.
     laplace_share : float or "validated", default="validated"
         Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
         by the error on a quarter of the rows.
@@ -275,13 +278,17 @@ default="rbf"
         descent = make_kernel_descent(self.tol, int(self.max_iter))
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
         l2 = float(self.l2)
-        limit = centre_limit(self.max_centers, problem.gram.n_rows)
+        limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
         if limit is None:
             basis = problem.full_basis()
         else:
             basis = problem.basis(problem.centres(limit, prior, l2, descent, rng), rng)
         self._say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
         return fit(problem, basis, prior, l2, gammas, descent, callback=self._report)
+
+    @property
+    def _vectors_wanted(self) -> int | None:
+        return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
 
     def _resolve_prior(self, problem: KernelProblem, rng: np.random.Generator) -> BetaPrior:
         """Return the plateaus; those to be learned are the best ones for held-out scores.
@@ -395,13 +402,18 @@ def check_kernel_parameters(estimator: Any) -> None:
     check_number("cache_size", estimator.cache_size, low=0)
 
 
-def centre_limit(max_centers: Any, n_rows: int) -> int | None:
-    """Return how many centres to draw; None where every row is one."""
+def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> int | None:
+    """Return how many centres to draw; None where every row is one.
+
+    Where few of them are wanted in the end, fewer do to begin with.
+    """
     if max_centers is None:
         return None
     limit = max_centers
     if limit == "auto":
         limit = SOME_CENTRES if n_rows > ALL_CENTRES else n_rows
+        if vectors is not None and n_rows > ALL_CENTRES:
+            limit = max(vectors, min(limit, max(_LEAST_POOL, round(_POOL_FACTOR * vectors))))
     return int(limit) if limit < n_rows else None
 
 

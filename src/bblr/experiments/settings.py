@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-__all__ = ["CLEAN", "PLACES", "Condition", "SettingError"]
+__all__ = ["CLEAN", "PLACES", "Condition", "SettingError", "check_writable"]
 
 Place = Literal["training", "everywhere"]
 PLACES: tuple[Place, ...] = ("training", "everywhere")
@@ -61,3 +63,14 @@ class Condition:
 
 
 CLEAN = Condition()
+
+
+def check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    """Raise a SettingError unless a file of one of the suffixes can be written there."""
+    if path.suffix.lower() not in suffixes:
+        raise SettingError(setting, f"must name a {' or '.join(suffixes)} file, got {str(path)!r}")
+    folder = path.parent
+    if not folder.is_dir():
+        raise SettingError(setting, f"needs a folder that exists; create {str(folder)!r} first")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise SettingError(setting, f"{str(path)!r} cannot be written; choose another place")

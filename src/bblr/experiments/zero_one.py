@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from rich.table import Table as RichTable
 
 from bblr.estimators.zero_one import MAX_TABLE, SOLVERS, ZeroOneClassifier
 from bblr.experiments.cells import versions
-from bblr.experiments.settings import SettingError
+from bblr.experiments.settings import SettingError, check_writable
 from bblr.experiments.sources import Table, load_table
 from bblr.experiments.zero_one_plot import Run, draw
 from bblr.solvers.zero_one.exact import MAX_SIZE
@@ -61,9 +60,9 @@ class ZeroOneJob:
             raise SettingError(
                 "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
             )
-        _check_writable("plot", self.plot, (".png", ".svg"))
+        check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
-            _check_writable("json", self.out, (".json",))
+            check_writable("json", self.out, (".json",))
         table = load_table(self.data, self.target)
         return table, self._able(table, named)
 
@@ -106,16 +105,6 @@ def _named(names: str) -> tuple[str, ...]:
         if name not in SOLVERS:
             raise SettingError("solvers", f"{name!r} is unknown; choose from {', '.join(SOLVERS)}")
     return tuple(dict.fromkeys(chosen))
-
-
-def _check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:
-    if path.suffix.lower() not in suffixes:
-        raise SettingError(setting, f"must name a {' or '.join(suffixes)} file, got {str(path)!r}")
-    folder = path.parent
-    if not folder.is_dir():
-        raise SettingError(setting, f"needs a folder that exists; create {str(folder)!r} first")
-    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise SettingError(setting, f"{str(path)!r} cannot be written; choose another place")
 
 
 def run_zero_one(job: ZeroOneJob) -> int:

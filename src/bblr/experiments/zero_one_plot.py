@@ -13,34 +13,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
+from bblr.experiments.style import COLOURS, GREY, STYLE
 from bblr.solvers.zero_one import Moment
 
 __all__ = ["Run", "draw"]
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, without the pale yellow.
 _COLOURS = {
-    "search": "#0072B2",
-    "sla": "#E69F00",
-    "csa": "#56B4E9",
-    "pcs": "#CC79A7",
-    "bnb": "#D55E00",
-    "mip": "#009E73",
-    "exact": "#000000",
+    "search": COLOURS["blue"],
+    "sla": COLOURS["orange"],
+    "csa": COLOURS["sky"],
+    "pcs": COLOURS["purple"],
+    "bnb": COLOURS["vermilion"],
+    "mip": COLOURS["green"],
+    "exact": COLOURS["black"],
 }
-_STYLE: dict[str, Any] = {
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#999999",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-}
-_GREY = "#555555"
 _DASHES = (0, (3, 2))
 # Left of this the logarithm only stretches the time that a single look at the data takes.
 _EARLIEST = 1e-3
@@ -115,7 +101,7 @@ def draw(runs: Sequence[Run], title: str, path: Path) -> None:
     path : Path
         The file; what was there is replaced.
     """
-    style: Any = _STYLE
+    style: Any = STYLE
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(8.4, 4.6), layout="constrained")
         axes = figure.add_subplot()
@@ -164,14 +150,14 @@ def _legend(runs: Sequence[Run]) -> list[Line2D]:
         bound = f", bound {run.lower_bound:.0f}" if run.lower_bound > 0 else ""
         label = f"{run.solver}: loss {run.loss:.0f}{bound}"
         handles.append(Line2D([], [], color=_COLOURS[run.solver], lw=3, label=label))
-    grey: dict[str, Any] = {"color": _GREY, "lw": 1.5}
+    grey: dict[str, Any] = {"color": GREY, "lw": 1.5}
     handles.append(Line2D([], [], ls="none", label=""))
     handles.append(Line2D([], [], label="loss", **grey))
     if any(len(run.proved) for run in runs):
         handles.append(Line2D([], [], ls=_DASHES, label="lower bound", **grey))
-    dot: dict[str, Any] = {"marker": "o", "ls": "none", "mec": _GREY, "mew": 1.5}
+    dot: dict[str, Any] = {"marker": "o", "ls": "none", "mec": GREY, "mew": 1.5}
     if not all(run.optimal for run in runs):
         handles.append(Line2D([], [], mfc="white", label="end, not proved optimal", **dot))
     if any(run.optimal for run in runs):
-        handles.append(Line2D([], [], mfc=_GREY, label="end, proved optimal", **dot))
+        handles.append(Line2D([], [], mfc=GREY, label="end, proved optimal", **dot))
     return handles

@@ -7,8 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 
 Floats = NDArray[np.float64]
+
+
+# Dead rows and columns are updated along; below this share of live ones the matrix is cut down.
+_COMPRESS = 0.8
 
 
 class Drop(NamedTuple):
@@ -41,20 +46,24 @@ def eliminate(weights: Floats, covariance: Floats) -> Iterator[Drop]:
         Until no weight is left.
     """
     w = np.array(weights, dtype=np.float64)
-    C = np.array(covariance, dtype=np.float64)
-    kept = np.arange(len(w))
+    # Fortran order, so that BLAS subtracts the outer products in place.
+    C = np.array(covariance, dtype=np.float64, order="F")
+    numbers = np.arange(len(w))
+    alive = np.ones(len(w), dtype=bool)
     diagonal = np.array(np.diagonal(C))
     tiny = 1e-14 * float(diagonal.max(initial=0.0))
-    alive = np.ones(len(w), dtype=bool)
-    for _ in range(len(w)):
+    for left in reversed(range(len(w))):
         variance = np.maximum(diagonal, tiny)
         costs = np.where(alive, w**2 / (2.0 * variance), np.inf)
         j = int(np.argmin(costs))
-        column = C[:, j] / variance[j]
+        row = C[:, j].copy()
+        column = row / variance[j]
         w -= column * w[j]
-        C -= np.outer(column, C[j])
-        diagonal = np.array(np.diagonal(C))
+        C = dger(-1.0, column, row, a=C, overwrite_a=1)
+        diagonal -= column * row
         alive[j] = False
-        w[j] = 0.0
-        kept = np.flatnonzero(alive)
-        yield Drop(j, float(costs[j]), kept, w[kept])
+        yield Drop(int(numbers[j]), float(costs[j]), numbers[alive], w[alive])
+        if left < _COMPRESS * len(w):
+            w, diagonal, numbers = w[alive], diagonal[alive], numbers[alive]
+            C = np.asfortranarray(C[np.ix_(alive, alive)])
+            alive = np.ones(len(w), dtype=bool)

@@ -74,6 +74,11 @@ def _two_loop(
         coefficients.append(a)
         q -= a * change
     r = precondition(q)
+    if pairs:
+        # The curvature along the last step sets the scale: at the start, where the first guess was
+        # made, examples were on the slope that have left it since.
+        _, change, rho = pairs[-1]
+        r *= 1.0 / (rho * float(change @ precondition(change)))
     for (step, change, rho), a in zip(pairs, reversed(coefficients), strict=True):
         r += (a - rho * float(change @ r)) * step
     return r

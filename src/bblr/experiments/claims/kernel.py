@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from bblr.experiments.bars import Bar, Measured
 from bblr.experiments.claims.base import Claim, ClaimRun
 from bblr.experiments.claims.embedded import compare
+from bblr.experiments.claims.research import available
 from bblr.experiments.records import Record
 from bblr.experiments.settings import CLEAN, Condition
 from bblr.experiments.sources import EMBEDDED
+from bblr.experiments.sparsity import Parts, Point, measure
 
 __all__ = ["KERNEL_CLAIMS"]
 
@@ -24,6 +27,11 @@ PAPER: dict[str, dict[str, tuple[float, ...]]] = {
     "KBBLR-GL": {"error": (2.83, 16.40, 28.74, 23.52), "vectors": (127, 85, 111, 269)},
 }
 NOISE = Condition(0.1, "uniform-one-class", "training")
+_TEST_ROWS = 10_000
+_SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000)
+# Small training sets differ; their figures are means over this many.
+_REPEATS = 3
+_FEW = 4000
 
 
 def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
@@ -86,6 +94,45 @@ def _bars() -> tuple[Bar, ...]:
     return (*bars, Bar("total: KBBLR, points above SVC", "<=", 0.2))
 
 
+def trec07p_normalised(seed: int) -> Parts:
+    """Read TREC07p with rows of length 1, in random order; the last 10,000 are the test part."""
+    from bblr.datasets._research import read_trec07p
+
+    X, y = available(read_trec07p)
+    order = np.random.default_rng(seed).permutation(len(y))
+    X, y = X.toarray()[order], y[order]
+    return Parts(X[:-_TEST_ROWS], y[:-_TEST_ROWS], X[-_TEST_ROWS:], y[-_TEST_ROWS:])
+
+
+def _growth(run: ClaimRun) -> Measured:
+    points = []
+    notes = [" " * 7 + "".join(f"{who:>19}" for who in ("SVC", "KBBLR-B", "a third of SVC's"))]
+    for n in _SIZES:
+        repeats = _REPEATS if n <= _FEW else 1
+        found = [
+            measure(trec07p_normalised(run.seed + k).first(n), run.seed + k, run.jobs)
+            for k in range(repeats)
+        ]
+        points.append(Point.mean(found))
+        notes.append(_line(points[-1]))
+        run.console.print(notes[-1], highlight=False, markup=False)
+    figures = {_above(p.n): p.third_error - p.svc_error for p in points}
+    return Measured(figures, notes, {"points": [asdict(point) for point in points]})
+
+
+def _above(n: int) -> str:
+    return f"n = {n:,}: a third of SVC's vectors, points above SVC"
+
+
+def _line(p: Point) -> str:
+    pairs = (
+        (p.svc_vectors, p.svc_error),
+        (p.vectors, p.error),
+        (p.third_vectors, p.third_error),
+    )
+    return f"{p.n:7,}" + "".join(f"{vectors:9.0f} /{error:6.2f} %" for vectors, error in pairs)
+
+
 KERNEL_CLAIMS: tuple[Claim, ...] = (
     Claim(
         "kernel-uci",
@@ -98,5 +145,11 @@ KERNEL_CLAIMS: tuple[Claim, ...] = (
         "The same with 10 % uniform outliers in the training folds; bars as for clean data",
         _bars(),
         _errors_and_vectors(NOISE),
+    ),
+    Claim(
+        "kernel-growth",
+        "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
+        tuple(Bar(_above(n), "<=", 0.25) for n in _SIZES),
+        _growth,
     ),
 )

@@ -32,7 +32,7 @@ class Parts:
     y_test: Any
 
 
-def _available(read: Callable[[], Any]) -> Any:
+def available(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except FileNotFoundError as missing:
@@ -43,7 +43,7 @@ def web8() -> Parts:
     """Read web8 in its official split; its test rows all stand in the training part."""
     from bblr.datasets._research import read_web8
 
-    return Parts(*_available(read_web8))
+    return Parts(*available(read_web8))
 
 
 def web8_leak_free() -> Parts:
@@ -68,7 +68,7 @@ def trec07p(seed: int, *, in_order: bool) -> Parts:
 
     from bblr.datasets._research import read_trec07p
 
-    X, y = _available(read_trec07p)
+    X, y = available(read_trec07p)
     order = {"shuffle": False} if in_order else {"random_state": seed}
     X_train, X_test, y_train, y_test = train_test_split(
         X.toarray(), y, test_size=_TEST_SHARE, **order

@@ -1,0 +1,125 @@
+"""``bblr sparsity``: what it prints, draws and writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import matplotlib.image
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bblr.cli import app
+from bblr.experiments import sparsity
+from bblr.experiments.sources import Table
+from bblr.experiments.sparsity import Growth, Parts, Point, Weights, with_vectors
+from bblr.experiments.sparsity_job import SparsityJob, split_table
+from bblr.experiments.sparsity_plot import draw
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a table of two moons, and grids small enough for a test."""
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(210, noise=0.25, random_state=0)
+    rows = [f"{a:.3f},{b:.3f},{'yes' if k else 'no'}" for (a, b), k in zip(X, y, strict=True)]
+    (tmp_path / "moons.csv").write_text("a,b,label\n" + "\n".join(rows) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sparsity, "WIDTHS", (0.5, 2.0))
+    monkeypatch.setattr(sparsity, "COSTS", (1.0, 10.0))
+    monkeypatch.setattr(sparsity, "PENALTIES", (1.0, 0.1))
+    monkeypatch.setattr(sparsity, "PATH_SIZES", (16, 8, 4))
+    return tmp_path
+
+
+def bblr(*arguments):
+    return CliRunner().invoke(app, ["sparsity", *map(str, arguments)])
+
+
+def test_table_figure_and_record(folder):
+    result = bblr("moons.csv", "--json", "out.json", "--jobs", 1, "--plot", "figure.png")
+    assert result.exit_code == 0, result.stderr
+    assert "moons: 140 training rows of 2 features, 70 test rows" in result.stdout
+    rows = re.findall(r"^ +(\d+) +\d+ +[\d.]+ +\d+ +[\d.]+ +\d+ +[\d.]+$", result.stdout, re.M)
+    assert rows == ["70", "140"]
+    assert matplotlib.image.imread("figure.png").shape[:2] == (1050, 1650)
+    record = json.loads((folder / "out.json").read_text())
+    assert [point["n"] for point in record["points"]] == [70, 140]
+    for point in record["points"]:
+        assert point["third_vectors"] <= max(1, point["svc_vectors"] // 3)
+        assert point["vectors"] < point["n"]
+    assert [size for size, _ in record["path"]] == [16, 8, 4]
+    assert {w["label"] for w in record["weights"]} == {"Gauss-Laplace", "backward"}
+    assert record["versions"]["bblr"]
+
+
+def test_named_rows(folder):
+    assert SparsityJob("moons.csv", None, "100,60", None, 0, folder / "a.png", None).prepared()[
+        2
+    ] == [60, 100]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing.csv",), "data"),
+        (("moons.csv", "--rows", "many"), "rows must be whole numbers"),
+        (("moons.csv", "--rows", "10"), "rows must lie between 60 and 140"),
+        (("moons.csv", "--rows", "60,500"), "rows must lie between"),
+        (("moons.csv", "--jobs", 0), "jobs must be at least 1"),
+        (("moons.csv", "--seed", -1), "seed"),
+        (("moons.csv", "--plot", "figure.gif"), "plot must name"),
+        (("moons.csv", "--json", "none/out.json"), "json needs a folder"),
+        (("moons.csv", "--target", "size"), "target"),
+    ],
+)
+def test_bad_settings_are_named_and_nothing_is_written(folder, arguments, message):
+    result = bblr(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["moons.csv"]
+
+
+def test_the_split_is_scaled_by_the_training_part_alone():
+    rng = np.random.default_rng(0)
+    table = Table("t", rng.normal(5, 3, size=(90, 2)), (np.arange(90) % 2).astype(np.int64))
+    parts = split_table(table, 0)
+    assert len(parts.y_test) == 30
+    np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
+    assert abs(parts.X_test.mean()) > 1e-6
+
+
+def test_mean_of_points():
+    points = [Point(10, 4, 1.0, 2, 3.0, 1, 5.0), Point(10, 6, 2.0, 4, 4.0, 3, 6.0)]
+    assert Point.mean(points) == Point(10, 5, 1.5, 3, 3.5, 2, 5.5)
+
+
+def test_settings_of_a_tuned_classifier_are_kept():
+    from sklearn.datasets import make_moons
+
+    from bblr import KernelBBLRClassifierCV
+
+    X, y = make_moons(100, noise=0.2, random_state=0)
+    tuned = KernelBBLRClassifierCV(
+        cv=3, kernel_gammas=(2.0,), l2s=(0.1,), prior="mild", gamma_limit=1.0, random_state=0
+    ).fit(X, y)
+    again = with_vectors(tuned, None, 0).fit(X, y)
+    np.testing.assert_allclose(again.decision_function(X), tuned.decision_function(X), atol=1e-6)
+    few = with_vectors(tuned, 5, 0).fit(X, y)
+    assert len(few.support_) == 5
+
+
+def test_svg_figure(tmp_path):
+    points = [Point(n, n / 2, 10.0, 8, 9.0, n / 6, 9.5) for n in (100, 200)]
+    weights = [Weights("backward", np.linspace(-1, 1, 200), np.array([-2.0, 0.5]))]
+    growth = Growth(points, [(8, 9.0), (4, 30.0), (2, 50.0)], 9.0, (100.0, 10.0), weights)
+    draw(growth, "Sparsity on nothing", tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text()
+    assert "<svg" in text
+
+
+def test_first_rows():
+    parts = Parts(np.arange(6)[:, None], np.arange(6), np.zeros((2, 1)), np.zeros(2))
+    assert parts.first(2).y_train.tolist() == [0, 1]
