@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from bblr.designs.centres import Basis
 from bblr.designs.kernel_function import Gram
 from bblr.estimators._kernel import KernelProblem, fit
-from bblr.estimators._slam import Fold, Path, Trial, Validation
+from bblr.estimators._slam import Fold, Path, Validation
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -103,6 +104,20 @@ class KernelSearch:
         )
         return [cell for cells in done for cell in cells]
 
+    def hold_out(
+        self,
+        pairs: Sequence[tuple[float, float]],
+        prior: BetaPrior,
+        rows: int,
+        centres: int | None,
+    ) -> list[Cell]:
+        """Return the error and loss of each width and penalty on a fifth of so many rows."""
+        y = self.problem.y
+        chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
+        test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
+        fold = Fold(np.setdiff1d(chosen, test), test)
+        return [_held_out_cell(self, fold, pair, prior, centres) for pair in pairs]
+
     def validation(self, kernel_gamma: float, prior: BetaPrior) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
         problem = self.at_width(kernel_gamma)
@@ -164,6 +179,35 @@ def _width_cells(
     return cells
 
 
+def _held_out_cell(
+    search: KernelSearch,
+    fold: Fold,
+    pair: tuple[float, float],
+    prior: BetaPrior,
+    centres: int | None,
+) -> Cell:
+    """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
+    width, l2 = pair
+    problem = search.at_width(width)
+    part = problem.on_rows(fold.train)
+    rng = np.random.default_rng(search.seed)
+    if centres is None:
+        basis = part.full_basis()
+    else:
+        basis = part.basis(part.centres(centres, prior, l2, search.descent, rng), rng)
+    held = _score(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
+    total = float(problem.weight[fold.test].sum())
+    return Cell(width, l2, held.errors / total, held.loss / total)
+
+
+def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
+    """Return the numbers of so many rows, each class with its share."""
+    chosen, _ = train_test_split(
+        np.arange(len(y)), train_size=count, stratify=y, random_state=random
+    )
+    return np.sort(chosen)
+
+
 def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
     problem = search.at_width(width)
     part = problem.on_rows(fold.train)
@@ -194,6 +238,3 @@ def _fold_shares(
     problem, part, dense = _fold_problem(search, fold, width, path)
     fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
     return [_score(problem, fold, fitted) for fitted in fits]
-
-
-__all__ = ["Cell", "Held", "KernelSearch", "Trial"]
