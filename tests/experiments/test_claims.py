@@ -33,6 +33,7 @@ NAMES = {
     "kernel-uci",
     "kernel-uci-noisy",
     "kernel-growth",
+    "kernel-centres",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -184,22 +184,22 @@ class KernelProblem:
     def centres(
         self, count: int, prior: BetaPrior, l2: float, descent: Any, rng: np.random.Generator
     ) -> Rows:
-        """Return centres near the decision boundary of a first, rough fit.
+        """Return centres among the rows that a first, rough fit has not settled.
 
-        Scores far from the boundary matter little; where the class turns, the function needs most
-        freedom. The Fisher information of a row's score says how much.
+        In the exact solution the weight of a row is its residual over the penalty: rows far on
+        their right side, and outliers on a plateau, would hardly be used.
         """
         pilot = self._sample(_PILOT_ROWS, rng)
         problem = self.on_rows(pilot)
         some = problem.spread_centres(problem.weight, min(_PILOT_CENTRES, count), rng)
         basis = problem.basis(some, rng)
         fitted = fit(problem, basis, prior, l2, (1.0,), descent)
-        weights = basis.transform @ fitted.solution.theta[: basis.transform.shape[1]]
-        raw = self._scores(pilot[basis.centres], weights, fitted.intercept)
-        return self.spread_centres(self._fisher(fitted.objective, raw), count, rng)
+        raw = self._scores(pilot[basis.centres], fitted.weights, fitted.intercept)
+        return self.spread_centres(self.pulls(fitted.objective.loss, raw), count, rng)
 
-    def _fisher(self, objective: Objective[BetaBernoulli], raw: Floats) -> Floats:
-        return self.weight * objective.loss.curvature(raw)
+    def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
+        """Return how hard each row pulls at its score."""
+        return self.weight * np.abs(loss.value_gradient(self.y, raw)[1])
 
     def _scores(self, centres: Rows, weights: Floats, intercept: float) -> Floats:
         step = max(1, 2**22 // max(1, len(centres)))
@@ -228,9 +228,10 @@ class KernelFit(NamedTuple):
         """Intercept of the raw scores."""
         return float(self.solution.theta[-1]) if self.objective.design.fit_intercept else 0.0
 
-    def fisher(self) -> Floats:
-        """Return the Fisher information of each row's score."""
-        return self.objective.fisher(self.objective.scores(self.solution.theta))
+    @property
+    def raw(self) -> Floats:
+        """Raw scores of the rows."""
+        return self.objective.scores(self.solution.theta)
 
 
 def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:

@@ -62,7 +62,8 @@ class Elimination:
         count = min(_POOL, max(1, n // 2))
         every = len(full.basis.centres) > SOME_CENTRES or n <= ALL_CENTRES
         if every and len(full.basis.centres) > count:
-            return self._fit(self.problem.spread_centres(full.fisher(), count, self.rng))
+            pulls = self.problem.pulls(full.objective.loss, full.raw)
+            return self._fit(self.problem.spread_centres(pulls, count, self.rng))
         return full
 
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:

@@ -96,7 +96,7 @@ default="rbf"
         Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
         1,000 of more, or two and a half times `max_vectors`; None takes all, at the cost of
         n_samples squared in memory. Centres are drawn by randomly pivoted Cholesky factorisation,
-        near the decision boundary of a rough fit above all.
+        above all among the rows that a rough fit has not settled.
     laplace_share : float or "validated", default="validated"
         Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
         by the error on a quarter of the rows.

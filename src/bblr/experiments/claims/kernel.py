@@ -32,6 +32,8 @@ _SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000)
 # Small training sets differ; their figures are means over this many.
 _REPEATS = 3
 _FEW = 4000
+_CENTRE_ROWS = 20_000
+_CENTRE_COUNTS = (300, 1000)
 
 
 def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
@@ -120,6 +122,47 @@ def _growth(run: ClaimRun) -> Measured:
     return Measured(figures, notes, {"points": [asdict(point) for point in points]})
 
 
+def _centres(run: ClaimRun) -> Measured:
+    """Compare ways to draw centres at fixed width and penalty, without any elimination."""
+    from bblr.designs.kernel_function import Gram, KernelFunction
+    from bblr.estimators._kernel import KernelProblem, fit, make_kernel_descent, scale_width
+    from bblr.losses import BetaPrior
+
+    prior, l2, descent = BetaPrior(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
+    errors: dict[str, list[float]] = {}
+    for seed in range(run.seed, run.seed + _REPEATS):
+        parts = trec07p_normalised(seed).first(_CENTRE_ROWS)
+        X, y = parts.X_train, np.where(parts.y_train > 0, 1.0, -1.0)
+        ones = np.ones(len(y))
+        function = KernelFunction("rbf", 4.0 * scale_width(X, ones))
+        problem = KernelProblem(Gram(function, X), y, ones, True, True, 1e9)
+        for count in _CENTRE_COUNTS:
+            rng = np.random.default_rng(seed)
+            drawn = {
+                "evenly": rng.choice(len(y), count, replace=False),
+                "by pivots": problem.spread_centres(ones, count, rng),
+                "by pivots and pulls": problem.centres(count, prior, l2, descent, rng),
+            }
+            for name, centres in drawn.items():
+                fitted = fit(problem, problem.basis(centres, rng), prior, l2, (1.0,), descent)
+                vectors = X[fitted.basis.centres]
+                raw = function(parts.X_test, vectors) @ fitted.weights + fitted.intercept
+                wrong = float(np.mean((raw > 0) != (parts.y_test > 0)))
+                errors.setdefault(f"{count} centres drawn {name}", []).append(100.0 * wrong)
+    mean = {name: float(np.mean(values)) for name, values in errors.items()}
+    notes = [f"{name}: test error {value:.2f} %" for name, value in mean.items()]
+    figures = {
+        _fewer(count): mean[f"{count} centres drawn by pivots and pulls"]
+        / mean[f"{count} centres drawn evenly"]
+        for count in _CENTRE_COUNTS
+    }
+    return Measured(figures, notes, {"errors %": errors})
+
+
+def _fewer(count: int) -> str:
+    return f"{count} centres: test error / that of centres drawn evenly"
+
+
 def _above(n: int) -> str:
     return f"n = {n:,}: a third of SVC's vectors, points above SVC"
 
@@ -151,5 +194,11 @@ KERNEL_CLAIMS: tuple[Claim, ...] = (
         "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
         tuple(Bar(_above(n), "<=", 0.25) for n in _SIZES),
         _growth,
+    ),
+    Claim(
+        "kernel-centres",
+        "Centres drawn as KernelBBLRClassifier draws them, against an even draw, on TREC07p",
+        tuple(Bar(_fewer(count), "<", 1.0) for count in _CENTRE_COUNTS),
+        _centres,
     ),
 )
