@@ -54,4 +54,4 @@ def test_notes_stand_beside_the_paper(records):
 
 def test_line_of_a_training_size():
     line = _line(Point(1000, 300, 2.5, 40, 2.75, 100, 2.25))
-    assert line.split() == "1,000 300 / 2.50 % 40 / 2.75 % 100 / 2.25 %".split()
+    assert " ".join(line.split()) == "1,000 300 / 2.50 % 40 / 2.75 % 100 / 2.25 %"
