@@ -16,9 +16,14 @@ from bblr import BBLRClassifier, BetaPrior, KernelBBLRClassifier, KernelBBLRClas
 from bblr.datasets import load_uci
 from bblr.designs.kernel_function import Gram, KernelFunction
 from bblr.estimators._kernel import KernelProblem, make_kernel_descent
-from bblr.estimators._kernel_slam import Held, KernelSearch, _fold_problem, _score
+from bblr.estimators._kernel_slam import (
+    Held,
+    KernelSearch,
+    _fold_problem,
+    _score,
+    choose_size,
+)
 from bblr.estimators._slam import Fold, Path
-from bblr.estimators.kernel_cv import choose_size
 
 EXACT = {"tol": 1e-13, "max_iter": 2000}
 MODELS = [
@@ -244,7 +249,7 @@ def _fitted_alone(search, fold, path):
     [((1, 1, 1, 1), 8), ((1, 1, 1.005, 1.02), 16), ((1, 1.02, 1, 1), 32), ((1, 0.9, 0.9, 2), 16)],
 )
 def test_size_is_the_smallest_that_loses_little(losses, size):
-    assert choose_size((32, 16, 8), [Held(0.0, loss) for loss in losses]) == size
+    assert choose_size((32, 16, 8), [Held(0.0, loss, np.zeros(0)) for loss in losses]) == size
 
 
 def test_cv_chooses_from_what_it_is_given(moons, capsys):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh, eigvalsh, solve_triangular
 
 from bblr.designs.kernel_function import Gram
 
@@ -43,16 +43,29 @@ def spectral_basis(gram: Gram, rows: Rows, rkhs: bool, tol: float = RANK_TOL) ->
     K = gram.block(rows, rows)
     values, vectors = eigh(0.5 * (K + K.T), overwrite_a=True, check_finite=False)
     largest = float(np.abs(values).max(initial=0.0))
-    if rkhs and values[0] < -1e-8 * max(largest, 1e-300) * len(rows) ** 0.5:
-        raise ValueError(
-            "kernel is not positive semi-definite: the smallest eigenvalue of its matrix is "
-            f"{values[0]:.3g}, the largest {values[-1]:.3g}. Use penalty='ridge', which takes any "
-            "kernel, or another kernel."
-        )
+    if rkhs:
+        _check_definite(values)
     kept = (values if rkhs else np.abs(values)) > tol * largest
     values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
     transform = vectors / np.sqrt(values) if rkhs else vectors
     return Basis(rows, np.ascontiguousarray(transform))
+
+
+def check_definite(gram: Gram, rows: Rows) -> None:
+    """Raise a ValueError unless the kernel of some rows is positive semi-definite."""
+    K = gram.block(rows, rows)
+    _check_definite(np.asarray(eigvalsh(0.5 * (K + K.T), check_finite=False), dtype=float))
+
+
+def _check_definite(values: Floats) -> None:
+    """Raise a ValueError where an eigenvalue is more negative than rounding makes it."""
+    low, high = float(values.min(initial=0.0)), float(np.abs(values).max(initial=0.0))
+    if low < -1e-8 * max(high, 1e-300) * len(values) ** 0.5:
+        raise ValueError(
+            "kernel is not positive semi-definite: the smallest eigenvalue of its matrix is "
+            f"{low:.3g}, the largest {high:.3g}. Use penalty='ridge', which takes any kernel, or "
+            "another kernel."
+        )
 
 
 def centre_basis(gram: Gram, centres: Rows, sample: Rows, rkhs: bool) -> Basis:
@@ -104,10 +117,14 @@ def choose_centres(
         batch = min(_BATCH, count - len(chosen), candidates)
         drawn = rng.choice(len(rows), size=batch, replace=False, p=share / share.sum())
         k = len(chosen)
-        columns = gram.block(rows, rows[drawn])
-        columns -= factor[:, :k] @ factor[drawn, :k].T
+        columns = gram.block(rows, rows[drawn]) - factor[:, :k] @ factor[drawn, :k].T
+        # What is left of these rows, without the rounding of all rounds so far.
+        residual[drawn] = np.diagonal(columns[drawn])
         # Of rows that are drawn together and resemble each other one is enough for now.
-        local, kept = _pivoted(columns[drawn], 0.1, residual[drawn])
+        local, kept = _pivoted(columns[drawn], 0.1, np.maximum(residual[drawn], 10.0 * floor))
+        if len(kept) == 0:
+            residual[drawn] = 0.0  # nothing but rounding
+            continue
         new = solve_triangular(local[kept], columns[:, kept].T, lower=True).T
         factor[:, k : k + len(kept)] = new
         residual -= np.einsum("ij,ij->i", new, new)

@@ -55,30 +55,51 @@ class KernelFunction:
             return np.exp(distance, out=distance)
         if self.name == "cosine":
             X, Z = normalize(X), normalize(Z)
-        own = square_norms(X) if self.name == "rbf" else np.zeros(0)
-        other = square_norms(Z) if self.name == "rbf" else np.zeros(0)
-        Z = as_dense(Z).T
-        out = np.empty((X.shape[0], Z.shape[1]))
-
         # Beyond a few entries a row the product of full rows is the faster one.
-        fill = issparse(X) and getattr(X, "nnz", 0) > _DENSE * out.shape[0] * Z.shape[0]
+        sparse = issparse(X)
+        full = not sparse or X.nnz > _DENSE * X.shape[0] * X.shape[1]
+        other = np.asarray(as_dense(Z), dtype=np.float64) if full else Z
+        # Distances do not change with the origin, but those far from it lose their digits.
+        origin = other.mean(axis=0) if full and self.name == "rbf" and len(other) else None
+        if origin is not None:
+            other = other - origin
+        norms = square_norms(other) if self.name == "rbf" else np.zeros(0)
+        out = np.empty((X.shape[0], Z.shape[0]))
 
         def part(_: int, start: int, stop: int) -> None:
             for s in range(start, stop, _ROWS):
                 rows = slice(s, min(s + _ROWS, stop))
-                block = X[rows].toarray() if fill else X[rows]
-                self._finish(block @ Z, own[rows], other, out[rows])
+                block = X[rows]
+                if full:
+                    block = np.asarray(as_dense(block), dtype=np.float64)
+                if origin is not None:
+                    block = block - origin
+                self._finish(block, other, norms, out[rows])
 
-        with one_blas_thread(Z.shape[1]):
+        with one_blas_thread(Z.shape[0]):
             map_ranges(part, X.shape[0], out.size * X.shape[1] // 8)
         return out
 
-    def _finish(self, product: Any, own: Floats, other: Floats, out: Floats) -> None:
-        """Write the kernel of a block of products x'z."""
+    def _finish(self, block: Any, other: Any, norms: Floats, out: Floats) -> None:
+        """Write the kernel of a block of rows with the others."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._write(block, other, norms, out)
+            finite = np.isfinite(float(out.sum()))
+        if not finite:
+            raise self._overflow()
+
+    def _overflow(self) -> ValueError:
+        return ValueError(
+            f"kernel={self.name!r} has values that are not finite: the entries of X, "
+            "kernel_gamma or degree are too large. Put a StandardScaler before it."
+        )
+
+    def _write(self, block: Any, other: Any, norms: Floats, out: Floats) -> None:
+        product = as_dense(block @ other.T)
         if self.name == "rbf":
             np.multiply(product, 2.0, out=out)
-            out -= own[:, None]
-            out -= other
+            out -= square_norms(block)[:, None]
+            out -= norms
             np.minimum(out, 0.0, out=out)
             out *= self.gamma
             np.exp(out, out=out)
@@ -96,10 +117,22 @@ class KernelFunction:
             return np.concatenate([np.diagonal(self(block, block)) for block in blocks])
         if self.name in ("rbf", "laplacian"):
             return np.ones(X.shape[0])
-        square = square_norms(X)
-        if self.name == "cosine":
-            return (square > 0).astype(np.float64)
-        return (self.gamma * square + self.coef0) ** self.degree if self.name == "poly" else square
+        with np.errstate(over="ignore"):
+            values = square_norms(X)
+            if self.name == "cosine":
+                return (values > 0).astype(np.float64)
+            if self.name == "poly":
+                values = (self.gamma * values + self.coef0) ** self.degree
+        if not np.isfinite(values).all():
+            raise self._overflow()
+        return values
+
+    @property
+    def definite(self) -> bool:
+        """Whether the kernel is known to be positive semi-definite."""
+        if self.name == "poly":
+            return self.coef0 >= 0
+        return isinstance(self.name, str) and self.name != "precomputed"
 
 
 class Gram:
@@ -133,7 +166,13 @@ class Gram:
 
 
 def _checked(values: Any, rows: int, columns: int) -> Floats:
-    values = np.asarray(values, dtype=np.float64)
+    try:
+        values = np.asarray(as_dense(values))
+        if values.dtype.kind not in "biuf":
+            raise ValueError(f"an array of {values.dtype}")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"kernel must return an array of numbers, got {error}.") from None
+    values = values.astype(np.float64, copy=False)
     if values.shape != (rows, columns):
         raise ValueError(
             f"kernel must return an array of shape {(rows, columns)} for {rows} and {columns} "

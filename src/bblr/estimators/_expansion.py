@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bblr.designs.kernel_function import KernelFunction
-from bblr.estimators._front import Training
+from bblr.estimators._front import Training, is_precomputed
 from bblr.estimators._kernel import KernelFit
 from bblr.estimators._linear import ProbabilisticClassifier
 
@@ -24,8 +25,7 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
 
     kernel: Any
     kernel_gamma_: float
-    degree: float
-    coef0: float
+    _function: KernelFunction
     support_: NDArray[np.intp]
     support_vectors_: Any
     dual_coef_: Floats
@@ -34,8 +34,8 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
         return tags
 
     def decision_function(self, X: Any) -> Floats:
@@ -52,33 +52,45 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
             Positive where the second class is predicted.
         """
         check_is_fitted(self)
+        precomputed = self._function.name == "precomputed"
         X = validate_data(
             self,
             X,
-            accept_sparse=False if self.kernel == "precomputed" else "csr",
+            accept_sparse=False if precomputed else "csr",
             dtype=[np.float64, np.float32],
             reset=False,
         )
         weights = self.dual_coef_[0]
         intercept = float(self.intercept_[0])
-        if self.kernel == "precomputed":
+        if precomputed:
             return np.asarray(X[:, self.support_] @ weights + intercept, dtype=np.float64)
-        function = KernelFunction(self.kernel, self.kernel_gamma_, self.degree, self.coef0)
         vectors = self.support_vectors_
+        sparse = issparse(X)
+        if sparse != issparse(vectors) and callable(self._function.name):
+            # A callable gets what it got in training.
+            X = X.toarray() if sparse else csr_array(X)
         out = np.full(X.shape[0], intercept)
         step = max(1, _BLOCK // max(1, len(weights)))
         for s in range(0, X.shape[0] if len(weights) else 0, step):
-            out[s : s + step] += function(X[s : s + step], vectors) @ weights
+            out[s : s + step] += self._function(X[s : s + step], vectors) @ weights
         return out
 
-    def _unpack_expansion(self, fitted: KernelFit, rows: NDArray[np.intp], data: Training) -> None:
+    def _unpack_expansion(
+        self,
+        fitted: KernelFit,
+        function: KernelFunction,
+        rows: NDArray[np.intp],
+        data: Training,
+    ) -> None:
         """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted."""
+        self._function = function
+        self.kernel_gamma_ = function.gamma
         weights = fitted.weights
         used = np.flatnonzero(weights)
         order = used[np.argsort(rows[fitted.basis.centres[used]])]
         self.support_ = rows[fitted.basis.centres[order]]
         self.dual_coef_ = weights[order][None, :]
-        precomputed = self.kernel == "precomputed"
+        precomputed = function.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if precomputed else data.X[self.support_]
         labels = data.y[self.support_]
         self.n_support_ = np.array([(labels < 0).sum(), (labels > 0).sum()])

@@ -80,18 +80,33 @@ def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any)
     training = validate_training(
         estimator, X, y, sample_weight, estimator.class_weight, sparse=_sparse_formats(estimator)
     )
-    shape = training.X.shape
-    if estimator.kernel == "precomputed" and shape[0] != shape[1]:
-        raise ValueError(
-            f"X must be the square matrix of the kernel of all training rows with "
-            f"kernel='precomputed', got an array of shape {shape}."
-        )
+    if is_precomputed(estimator.kernel):
+        shape = training.X.shape
+        if shape[0] != shape[1]:
+            raise ValueError(
+                f"X must be the square matrix of the kernel of all training rows with "
+                f"kernel='precomputed', got an array of shape {shape}."
+            )
+        if not np.allclose(training.X, training.X.T, rtol=1e-4, atol=1e-6 * _largest(training.X)):
+            raise ValueError(
+                "X must be symmetric with kernel='precomputed': the similarity of two rows is one "
+                "number. (X + X.T) / 2 is symmetric."
+            )
     return training
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether a ``kernel`` parameter says that X holds the kernel itself."""
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
+def _largest(X: Any) -> float:
+    return float(np.abs(X).max(initial=0.0))
 
 
 def _sparse_formats(estimator: Any) -> Any:
     # Rows of a kernel are picked and multiplied: CSR. A precomputed one is dense by nature.
-    return False if estimator.kernel == "precomputed" else ["csr"]
+    return False if is_precomputed(estimator.kernel) else ["csr"]
 
 
 def _row_weights(sample_weight: Any, X: Any) -> Floats:

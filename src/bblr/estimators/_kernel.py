@@ -1,4 +1,4 @@
-"""How the kernel estimators train: the kernel by name, the centres, the fit of one basis."""
+"""How the kernel estimators train: the centres, and the fit of one basis."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from bblr._numeric.arrays import as_dense, square_norms
 from bblr.designs import ScaledDesign
 from bblr.designs.centres import (
     RANK_TOL,
     Basis,
     centre_basis,
+    check_definite,
     choose_centres,
     spectral_basis,
 )
 from bblr.designs.kernel import kernel_design
-from bblr.designs.kernel_function import KERNELS, Gram, KernelFunction
-from bblr.estimators._front import check_choice, check_number
+from bblr.designs.kernel_function import Gram
+from bblr.estimators._rows import groups
 from bblr.estimators._training import LOOSE, robust_start
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -42,61 +41,12 @@ _PILOT_ROWS = 4000
 _ROWS_PER_CENTRE = 8
 # Rows far from the decision still count this much, for where the first fit was wrong.
 _FLOOR = 0.01
+# Rows on which an unknown kernel must be positive semi-definite before centres are drawn.
+_ROWS_TO_CHECK = 300
 # Up to this many features a Newton step is cheap.
 _MAX_NEWTON = 100
 # Rows of a sample on which features are made uncorrelated, for each feature.
 _ROWS_PER_FEATURE = 4
-
-
-def resolve_kernel(
-    kernel: Any, kernel_gamma: Any, degree: Any, coef0: Any, X: Any, weight: Floats
-) -> KernelFunction:
-    """Return the kernel that the parameters of an estimator stand for."""
-    if not callable(kernel):
-        if not isinstance(kernel, str):
-            raise ValueError(
-                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a callable; "
-                f"got {kernel!r}."
-            )
-        check_choice("kernel", kernel, KERNELS)
-    check_number("degree", degree, low=0, strict=True)
-    check_number("coef0", coef0, low=-np.inf)
-    return KernelFunction(kernel, _width(kernel_gamma, X, weight), float(degree), float(coef0))
-
-
-def _width(kernel_gamma: Any, X: Any, weight: Floats) -> float:
-    if isinstance(kernel_gamma, str):
-        check_choice("kernel_gamma", kernel_gamma, ("scale", "auto"))
-        if kernel_gamma == "auto":
-            return 1.0 / X.shape[1]
-        return scale_width(X, weight)
-    check_number("kernel_gamma", kernel_gamma, low=0, strict=True)
-    return float(kernel_gamma)
-
-
-def scale_width(X: Any, weight: Floats) -> float:
-    """Return 1 / (n_features * variance of all entries), as SVC's gamma="scale"."""
-    total = float(weight.sum()) * X.shape[1]
-    mean = float(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
-    sparse = issparse(X)
-    if sparse:
-        variance = float(weight @ square_norms(X)) / total - mean**2
-    else:
-        variance = float(weight @ square_norms(X - X.dtype.type(mean))) / total
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-
-
-def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[Rows, Floats]:
-    """Return one of each set of equal rows of one class, and the weight of the set.
-
-    Rows of zero weight are left out. The order depends on the values alone, so that a row of
-    weight 2 does what two rows do, to the last bit, whatever is drawn or cut off on the way.
-    """
-    rows = np.flatnonzero(weight > 0)
-    table = np.column_stack([as_dense(X[rows]), y[rows]])
-    _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    total = np.bincount(place.ravel(), weight[rows])
-    return rows[first], np.asarray(total, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,18 +118,27 @@ class KernelProblem:
 
         A centre that stands there twice would be penalised half as much.
         """
-        return rows[np.sort(np.unique(as_dense(self.gram.X[rows]), axis=0, return_index=True)[1])]
+        return rows[np.sort(groups(self.gram.X[rows])[0])]
 
     def spread_centres(self, share: Floats, count: int, rng: np.random.Generator) -> Rows:
         """Return centres by randomly pivoted Cholesky, where `share` is large above all."""
         n = self.gram.n_rows
         share = share + _FLOOR * float(share.max())
+        if self.rkhs and not self.gram.function.definite:
+            check_definite(self.gram, rng.permutation(n)[:_ROWS_TO_CHECK])
         rows = np.arange(n)
         among = _ROWS_PER_CENTRE * count
         if among < n:
             drawn = rng.choice(n, among, replace=False, p=share / share.sum())
             rows = np.sort(drawn)
-        return choose_centres(self.gram, rows, share[rows], count, rng)
+        chosen = choose_centres(self.gram, rows, share[rows], count, rng)
+        rest = np.setdiff1d(rows, chosen)
+        if self.rkhs or len(chosen) >= count or len(rest) == 0:
+            return chosen
+        # Under a kernel without lengths to speak of nothing is left to explain.
+        more = min(count - len(chosen), len(rest))
+        drawn = rng.choice(rest, more, replace=False, p=share[rest] / share[rest].sum())
+        return np.concatenate([chosen, drawn])
 
     def centres(
         self, count: int, prior: BetaPrior, l2: float, descent: Any, rng: np.random.Generator

@@ -2,7 +2,8 @@
 
 The folds share one basis per width. A held-out row is a row of weight zero, and by the representer
 theorem a row of weight zero gets no weight in the expansion either: the fit is that of the
-training part of the fold, though its features were computed once for all folds.
+training part of the fold, though its features were computed once for all folds. (Under the ridge
+penalty it may get some; a fold then sees the features of the rows held out, never their labels.)
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from bblr.designs.centres import Basis
 from bblr.designs.kernel_function import Gram
+from bblr.estimators._front import Training
 from bblr.estimators._kernel import KernelProblem, fit
-from bblr.estimators._slam import Fold, Path, Validation
+from bblr.estimators._slam import Fold, Path, Validation, make_folds
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
@@ -31,6 +33,9 @@ Floats = NDArray[np.float64]
 # Rows on which width and penalty are chosen; with more, they hardly change.
 TUNING_ROWS = 3000
 TUNING_CENTRES = 400
+_LEAST_OF_A_CLASS = 10
+# Vectors may go while the held-out loss rises by no more than this share.
+_LOSS_RISE = 0.01
 # Directions this weak, beside the strongest, do not show in any penalty worth trying.
 _RANK_TOL = 1e-8
 # Numbers of vectors to try.
@@ -40,10 +45,11 @@ _SHARE_FOLDS = 2
 
 
 class Held(NamedTuple):
-    """How a setting did on held-out rows: errors, and the loss under the plateaus."""
+    """How a setting did on held-out rows: errors, loss under the plateaus, decision values."""
 
     errors: float
     loss: float
+    decision: Floats
 
 
 class Cell(NamedTuple):
@@ -132,16 +138,25 @@ class KernelSearch:
 
     def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
         """Return how each initial share of the Laplacian cluster does on held-out rows."""
-        folds = self.folds[:_SHARE_FOLDS]
-        return self._over_folds(folds, _fold_shares, kernel_gamma, path, shares)
+        return self._over_folds(self.share_folds(), _fold_shares, kernel_gamma, path, shares)
 
     def _over_folds(
         self, folds: Sequence[Fold], work: Callable[..., Any], *what: Any
     ) -> list[Held]:
         done = Parallel(n_jobs=self.n_jobs)(delayed(work)(self, fold, *what) for fold in folds)
         total = self._weight(folds)
-        return [Held(*(sum(part) / total for part in zip(*each, strict=True)))
-                for each in zip(*done, strict=True)]  # fmt: skip
+        return [
+            Held(
+                sum(held.errors for held in each) / total,
+                sum(held.loss for held in each) / total,
+                np.concatenate([held.decision for held in each]),
+            )
+            for each in zip(*done, strict=True)
+        ]
+
+    def share_folds(self) -> Sequence[Fold]:
+        """Return the folds on which shares are compared."""
+        return self.folds[:_SHARE_FOLDS]
 
     @property
     def held_out(self) -> float:
@@ -154,8 +169,9 @@ class KernelSearch:
 
 def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
     y, weight = problem.y[rows], problem.weight[rows]
-    wrong = y * (raw - loss.threshold) <= 0
-    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)))
+    decision = raw - loss.threshold
+    wrong = y * decision <= 0
+    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
 
 
 def _width_cells(
@@ -166,16 +182,16 @@ def _width_cells(
     loss = BetaBernoulli.from_prior(prior, 1.0)
     cells = []
     for l2 in l2s:
-        total = Held(0.0, 0.0)
+        errors, cost = 0.0, 0.0
         for fold in search.folds:
             kept = np.zeros(len(problem.y))
             kept[fold.train] = problem.weight[fold.train]
             objective = Objective(loss, Gaussian(l2), design, problem.y, kept)
             theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
             held = _held(problem, loss, objective.scores(theta)[fold.test], fold.test)
-            total = Held(total.errors + held.errors, total.loss + held.loss)
-        count = search.held_out
-        cells.append(Cell(width, l2, total.errors / count, total.loss / count))
+            errors += held.errors
+            cost += held.loss
+        cells.append(Cell(width, l2, errors / search.held_out, cost / search.held_out))
     return cells
 
 
@@ -201,11 +217,13 @@ def _held_out_cell(
 
 
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
-    """Return the numbers of so many rows, each class with its share."""
-    chosen, _ = train_test_split(
-        np.arange(len(y)), train_size=count, stratify=y, random_state=random
-    )
-    return np.sort(chosen)
+    """Return the numbers of so many rows, each class with its share, and no fewer than ten."""
+    rng = check_random_state(random)
+    chosen = []
+    for rows in (np.flatnonzero(y < 0), np.flatnonzero(y > 0)):
+        share = max(round(count * len(rows) / len(y)), min(len(rows), _LEAST_OF_A_CLASS))
+        chosen.append(rng.permutation(rows)[:share])
+    return np.sort(np.concatenate(chosen))
 
 
 def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
@@ -227,7 +245,7 @@ def _fold_sizes(
     problem, part, dense = _fold_problem(search, fold, width, path)
     rng = np.random.default_rng(search.seed)
     elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
-    pool = elimination.pool(dense)
+    pool = elimination.pool(dense, sizes[0])
     fits = elimination.to_sizes(pool, sizes)
     return [_score(problem, fold, dense), *(_score(problem, fold, fitted) for fitted in fits)]
 
@@ -238,3 +256,39 @@ def _fold_shares(
     problem, part, dense = _fold_problem(search, fold, width, path)
     fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
     return [_score(problem, fold, fitted) for fitted in fits]
+
+
+def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
+    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
+
+    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    """
+    chosen = sizes[0]
+    for size, score in zip(sizes, held[1:], strict=True):
+        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
+            break
+        chosen = size
+    return chosen
+
+
+def given_folds(
+    cv: Any, training: Training, rows: NDArray[np.intp], random: Any
+) -> list[Fold]:
+    """Return the folds a splitter or a list of splits stands for, by the rows that count."""
+    n = len(training.y)
+    place = np.full(n, -1)
+    place[rows] = np.arange(len(rows))
+    folds = []
+    for train, test in make_folds(cv, training.y, training.weight, random):
+        if max(np.max(train, initial=0), np.max(test, initial=0)) >= n:
+            raise ValueError(f"cv names rows beyond the {n} of X.")
+        kept = Fold(*(found[found >= 0] for found in (place[train], place[test])))
+        if len(kept.test) == 0 or len(np.unique(training.y[rows[kept.train]])) < 2:
+            raise ValueError(
+                "cv must give every fold rows to hold out and both classes to train on; rows of "
+                "zero weight do not count."
+            )
+        folds.append(kept)
+    if not folds:
+        raise ValueError("cv must name at least one division of the rows, got none.")
+    return folds

@@ -56,15 +56,15 @@ class Elimination:
     descent: LBFGS
     rng: np.random.Generator
 
-    def pool(self, full: KernelFit) -> KernelFit:
-        """Return the fit on the centres from which vectors are dropped."""
-        n = self.problem.gram.n_rows
-        count = min(_POOL, max(1, n // 2))
-        every = len(full.basis.centres) > SOME_CENTRES or n <= ALL_CENTRES
-        if every and len(full.basis.centres) > count:
-            pulls = self.problem.pulls(full.objective.loss, full.raw)
-            return self._fit(self.problem.spread_centres(pulls, count, self.rng))
-        return full
+    def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
+        """Return the fit on the centres from which vectors are dropped, twice those wanted."""
+        n, count = self.problem.gram.n_rows, len(full.basis.centres)
+        enough = min(_POOL, n // 2) if n <= ALL_CENTRES else SOME_CENTRES
+        enough = max(enough, 2 * wanted)
+        if count <= enough:
+            return full
+        pulls = self.problem.pulls(full.objective.loss, full.raw)
+        return self._fit(self.problem.spread_centres(pulls, enough, self.rng))
 
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
@@ -77,9 +77,15 @@ class Elimination:
                 pool = self._fit(pool.basis.centres[drop.kept])
             yield pool
 
-    def to_rise(self, pool: KernelFit) -> KernelFit:
-        """Drop vectors for as long as the objective rises by little."""
-        limit = pool.solution.value + _RISE * abs(pool.solution.value)
+    def to_rise(self, full: KernelFit) -> KernelFit:
+        """Drop vectors for as long as the objective rises by little over that of all centres."""
+        limit = full.solution.value + _RISE * abs(full.solution.value)
+        pool, wanted = self.pool(full), len(full.basis.centres)
+        while pool.solution.value > limit and len(pool.basis.centres) < wanted:
+            larger = self.pool(full, len(pool.basis.centres))
+            if len(larger.basis.centres) <= len(pool.basis.centres):
+                break  # the kernel has no more directions
+            pool = larger
         while True:
             value, stop, best = pool.solution.value, self._next(pool), None
             for drop in eliminate(*self._model(pool)):

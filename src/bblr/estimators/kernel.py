@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +10,23 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
-from bblr.designs.kernel_function import Gram
 from bblr.estimators._expansion import KernelBinaryClassifier
 from bblr.estimators._front import (
-    Training,
     all_or_nothing,
     check_choice,
     check_number,
     validate_kernel_training,
 )
 from bblr.estimators._kernel import (
-    ALL_CENTRES,
-    SOME_CENTRES,
     KernelFit,
     KernelProblem,
     fit,
     make_kernel_descent,
-    merged_rows,
-    resolve_kernel,
+)
+from bblr.estimators._kernel_front import (
+    centre_limit,
+    check_kernel_parameters,
+    make_problem,
 )
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import MILD, resolve_prior
@@ -37,14 +36,9 @@ from bblr.solvers import Stage, geometric
 
 Floats = NDArray[np.float64]
 
-SPARSITIES = (None, "backward", "gauss-laplace")
-PENALTIES = ("rkhs", "ridge")
 # Shares of the weights to start in the Laplacian cluster, to choose among by validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)
 _HELD_OUT = 0.25
-# Centres to start an elimination from, for each vector that shall be left.
-_POOL_FACTOR = 2.5
-_LEAST_POOL = 256
 # Folds whose held-out scores the plateaus are learned from.
 _FOLDS = 5
 
@@ -247,8 +241,14 @@ default="rbf"
             fitted = self._eliminate(problem, dense, rng)
         elif self.sparsity == "gauss-laplace":
             fitted = self._mix(problem, dense, rng)
-        self._unpack(fitted, dense, rows, training)
-        self.kernel_gamma_ = problem.gram.function.gamma
+        self.__dict__.pop("dense_dual_coef_", None)
+        self._unpack_expansion(fitted, problem.gram.function, rows, training)
+        loss = fitted.objective.loss
+        self.gamma_ = float(loss.gamma)
+        self.prior_ = BetaPrior(loss.a, loss.b)
+        self.link_ = Link(self.prior_, self.gamma_)
+        if self.sparsity is not None:
+            self.dense_dual_coef_ = dense.weights
         return self
 
     def _check_parameters(self) -> None:
@@ -321,10 +321,10 @@ default="rbf"
             make_kernel_descent(self.tol, int(self.max_iter)),
             rng,
         )
-        pool = elimination.pool(dense)
         if self.max_vectors is None:
-            return elimination.to_rise(pool)
-        return next(elimination.to_sizes(pool, (int(self.max_vectors),)))
+            return elimination.to_rise(dense)
+        size = int(self.max_vectors)
+        return next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
 
     def _mix(
         self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
@@ -337,7 +337,8 @@ default="rbf"
 
     def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
         descent = make_kernel_descent(self.tol, int(self.max_iter))
-        return gauss_laplace(problem, dense, share, float(self.l2), self.max_vectors, descent)
+        most = None if self.max_vectors is None else int(self.max_vectors)
+        return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
 
     def _validate_share(
         self, problem: KernelProblem, loss: BetaBernoulli, rng: np.random.Generator
@@ -346,7 +347,8 @@ default="rbf"
         if min((problem.y > 0).sum(), (problem.y < 0).sum()) < 2:
             return 0.5
         seed = int(rng.integers(2**31 - 1))
-        split = StratifiedShuffleSplit(1, test_size=_HELD_OUT, random_state=seed)
+        count = max(2, ceil(_HELD_OUT * len(problem.y)))
+        split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
         train, test = next(split.split(problem.y[:, None], problem.y))
         part = problem.on_rows(train)
         dense = self._fit_dense(part, BetaPrior(loss.a, loss.b), rng)
@@ -368,77 +370,8 @@ default="rbf"
             f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
         )
 
-    def _unpack(
-        self, fitted: KernelFit, dense: KernelFit, rows: NDArray[np.intp], training: Training
-    ) -> None:
-        loss = fitted.objective.loss
-        self._unpack_expansion(fitted, rows, training)
-        self.gamma_ = float(loss.gamma)
-        self.prior_ = BetaPrior(loss.a, loss.b)
-        self.link_ = Link(self.prior_, self.gamma_)
-        if self.sparsity is not None:
-            self.dense_dual_coef_ = dense.weights
-
 
 def _decision(problem: KernelProblem, train: Any, test: Any, fitted: KernelFit) -> Floats:
     """Return the decision values of rows that were held out."""
     similar = problem.gram.block(test, train[fitted.basis.centres])
     return similar @ fitted.weights + fitted.intercept - fitted.objective.loss.threshold
-
-
-def check_kernel_parameters(estimator: Any) -> None:
-    """Check the parameters that both kernel classifiers have."""
-    check_choice("penalty", estimator.penalty, PENALTIES)
-    if estimator.sparsity is not None:
-        check_choice("sparsity", estimator.sparsity, SPARSITIES[1:])
-    if estimator.max_vectors is not None:
-        check_number("max_vectors", estimator.max_vectors, low=1, integer=True)
-    if isinstance(estimator.max_centers, str):
-        check_choice("max_centers", estimator.max_centers, ("auto",))
-    elif estimator.max_centers is not None:
-        check_number("max_centers", estimator.max_centers, low=1, integer=True)
-    check_number("tol", estimator.tol, low=0, strict=True)
-    check_number("max_iter", estimator.max_iter, low=1, integer=True)
-    check_number("cache_size", estimator.cache_size, low=0)
-
-
-def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> int | None:
-    """Return how many centres to draw; None where every row is one.
-
-    Where few of them are wanted in the end, fewer do to begin with.
-    """
-    if max_centers is None:
-        return None
-    limit = max_centers
-    if limit == "auto":
-        limit = SOME_CENTRES if n_rows > ALL_CENTRES else n_rows
-        if vectors is not None and n_rows > ALL_CENTRES:
-            limit = max(vectors, min(limit, max(_LEAST_POOL, round(_POOL_FACTOR * vectors))))
-    return int(limit) if limit < n_rows else None
-
-
-def make_problem(
-    estimator: Any, training: Training, kernel_gamma: Any, *, merge: bool = True
-) -> tuple[KernelProblem, NDArray[np.intp]]:
-    """Return the problem of the rows of positive weight, and their numbers.
-
-    Where rows are few, equal ones are merged unless the caller needs each.
-    """
-    function = resolve_kernel(
-        estimator.kernel, kernel_gamma, estimator.degree, estimator.coef0, training.X,
-        training.weight,
-    )  # fmt: skip
-    problem = KernelProblem(
-        Gram(function, training.X),
-        training.y,
-        training.weight,
-        # The mixture is a prior on the weights, and so is what it starts from.
-        estimator.penalty == "rkhs" and estimator.sparsity != "gauss-laplace",
-        bool(estimator.fit_intercept),
-        1e6 * float(estimator.cache_size),
-    )
-    rows = np.flatnonzero(training.weight > 0)
-    if merge and len(rows) <= ALL_CENTRES:
-        rows, weight = merged_rows(training.X, training.y, training.weight)
-        return replace(problem.on_rows(rows), weight=weight), rows
-    return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows

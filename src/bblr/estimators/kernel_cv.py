@@ -11,13 +11,23 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from bblr.estimators._expansion import KernelBinaryClassifier
-from bblr.estimators._front import all_or_nothing, check_number, validate_kernel_training
+from bblr.estimators._front import (
+    Training,
+    all_or_nothing,
+    check_number,
+    validate_kernel_training,
+)
 from bblr.estimators._kernel import (
     ALL_CENTRES,
     KernelFit,
     KernelProblem,
     fit,
     make_kernel_descent,
+)
+from bblr.estimators._kernel_front import (
+    centre_limit,
+    check_kernel_parameters,
+    make_problem,
     scale_width,
 )
 from bblr.estimators._kernel_slam import (
@@ -27,17 +37,22 @@ from bblr.estimators._kernel_slam import (
     Cell,
     Held,
     KernelSearch,
+    choose_size,
+    given_folds,
     stratified_sample,
 )
-from bblr.estimators._slam import Path, Slam, Trial, Validation, make_folds, shared_weight
+from bblr.estimators._slam import (
+    Fold,
+    Path,
+    Slam,
+    Trial,
+    Validation,
+    make_folds,
+    shared_weight,
+)
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import MILD, PRIORS, resolve_prior
-from bblr.estimators.kernel import (
-    SHARES,
-    centre_limit,
-    check_kernel_parameters,
-    make_problem,
-)
+from bblr.estimators.kernel import SHARES
 from bblr.estimators.link import Link
 from bblr.losses import BetaPrior
 
@@ -49,8 +64,6 @@ _WIDTHS = tuple(2.0**k for k in range(-6, 4))
 _WIDTHLESS = ("linear", "cosine", "precomputed")
 # Errors this many standard errors above the least are no evidence; the loss decides among them.
 _TIED = 0.5
-# Vectors may go while the held-out loss rises by no more than this share.
-_LOSS_RISE = 0.01
 # With more rows than this, width and penalty get a second look on up to so many rows.
 _MANY = 2 * TUNING_ROWS
 _REFINING_ROWS = 20_000
@@ -120,8 +133,8 @@ default="rbf"
     trials_ : list of Trial
         Plateaus and schedules tried at the chosen width.
     sparsity_path_ : list of tuple
-        For sparse fits: each number of vectors (or initial share) with its cross-validated error
-        and loss; the first entry, of all centres, is the dense fit.
+        For "backward", each number of vectors with its cross-validated error and loss, that of
+        the dense fit first; for "gauss-laplace", each initial share with them.
     dense_dual_coef_ : ndarray of shape (n_centres,)
         Weights before any vector was dropped; for sparse fits only.
     path_ : list of Stage
@@ -218,12 +231,14 @@ default="rbf"
         """
         l2s = self._check_parameters()
         training = validate_kernel_training(self, X, y, sample_weight)
-        problem, rows = make_problem(self, training, 1.0, merge=self._makes_folds)
-        widths = self._widths(problem)
+        problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
-        search = self._search(problem, rows, training.y, random)
+        search = self._search(problem, rows, training, random)
+        widths = self._widths(problem)
         standing = MILD if self.prior in ("tuned", "learned") else self.prior
         prior = resolve_prior(standing, search.problem.y, search.problem.weight)
+        for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
+            self.__dict__.pop(name, None)
         self.grid_ = search.grid(widths, l2s, prior)
         best = self._settle(self.grid_, search.held_out / _repeats(search))
         if self._makes_folds and len(problem.y) > _MANY:
@@ -232,16 +247,27 @@ default="rbf"
         path = self._choose_path(validation, Path(prior, best.l2, (1.0,), None))
         self.kernel_gamma_, self.l2_ = best.kernel_gamma, path.l2
         self.gamma_, self.prior_ = path.gammas[-1], path.prior
-        held_out, held_rows = validation.decisions(path)
-        weight = shared_weight(validation.weight, held_rows)
-        self.link_ = Link.fit(held_out, validation.y[held_rows], weight)
         final = replace(search, problem=problem).at_width(best.kernel_gamma)
         dense = self._fit_dense(final, path, random)
-        fitted = self._sparsify(search, final, dense, path, random)
-        self._unpack_expansion(fitted, rows, training)
+        fitted, held, folds = self._sparsify(search, final, dense, path, random)
+        if held is None:
+            decision, held_rows = validation.decisions(path)
+        else:
+            decision = held.decision
+            held_rows = np.concatenate([fold.test for fold in folds])
+        weight = shared_weight(validation.weight, held_rows)
+        self.link_ = Link.fit(decision, validation.y[held_rows], weight)
+        self._unpack_expansion(fitted, final.gram.function, rows, training)
         if self.sparsity is not None:
             self.dense_dual_coef_ = dense.weights
         return self
+
+    def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
+        problem, rows = make_problem(self, training, 1.0, merge=self._makes_folds)
+        if min((problem.y > 0).sum(), (problem.y < 0).sum()) < 2:
+            # A class of one row many times over can be held out only while they are many.
+            return make_problem(self, training, 1.0, merge=False)
+        return problem, rows
 
     def _check_parameters(self) -> tuple[float, ...]:
         check_kernel_parameters(self)
@@ -265,32 +291,25 @@ default="rbf"
             )
         if callable(self.kernel) or self.kernel in _WIDTHLESS:
             return (1.0,)
-        scale = scale_width(problem.gram.X, problem.weight)
+        scale = scale_width(problem.gram.X, problem.weight, self.kernel)
         return tuple(scale * factor for factor in _WIDTHS)
 
     def _search(
-        self, problem: KernelProblem, rows: NDArray[np.intp], y: Floats, random: Any
+        self, problem: KernelProblem, rows: NDArray[np.intp], training: Training, random: Any
     ) -> KernelSearch:
         """Return the cross-validation, on a sample where there are many rows."""
-        whole = np.arange(len(problem.y))
-        sample = whole
-        if self._makes_folds and len(whole) > TUNING_ROWS:
-            sample = stratified_sample(problem.y, TUNING_ROWS, random)
-        part = problem if len(sample) == len(whole) else problem.on_rows(sample)
+        part = problem
         if self._makes_folds:
+            if len(problem.y) > TUNING_ROWS:
+                part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
             folds = make_folds(self.cv, part.y, part.weight, random)
         else:
-            place = np.full(len(y), -1)
-            place[rows] = np.arange(len(rows))
-            given = make_folds(self.cv, y, np.ones(len(y)), random)
-            folds = [fold._replace(train=_placed(place, fold.train),
-                                   test=_placed(place, fold.test)) for fold in given]  # fmt: skip
-        many = len(part.y) > ALL_CENTRES
+            folds = given_folds(self.cv, training, rows, random)
         return KernelSearch(
             part,
             folds,
             make_kernel_descent(self.tol, int(self.max_iter)),
-            TUNING_CENTRES if many else None,
+            TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
             int(random.randint(2**31 - 1)),
             self.n_jobs,
         )
@@ -351,54 +370,58 @@ default="rbf"
         return fit(problem, basis, path.prior, path.l2, path.gammas, descent)
 
     def _sparsify(
-        self, search: KernelSearch, problem: KernelProblem, dense: KernelFit, path: Path,
+        self,
+        search: KernelSearch,
+        problem: KernelProblem,
+        dense: KernelFit,
+        path: Path,
         random: Any,
-    ) -> KernelFit:  # fmt: skip
+    ) -> tuple[KernelFit, Held | None, Sequence[Fold]]:
+        """Return the sparse fit, and how such a fit did on which folds where that was tried."""
         if self.sparsity is None:
-            return dense
+            return dense, None, ()
         descent = make_kernel_descent(self.tol, int(self.max_iter))
+        most = None if self.max_vectors is None else int(self.max_vectors)
         if self.sparsity == "gauss-laplace":
             held = search.shares(self.kernel_gamma_, path, SHARES)
-            self.sparsity_path_ = [(share, *h) for share, h in zip(SHARES, held, strict=True)]
+            tried = zip(SHARES, held, strict=True)
+            self.sparsity_path_ = [(share, h.errors, h.loss) for share, h in tried]
             least = min(h.errors for h in held)
-            share = max(s for s, h in zip(SHARES, held, strict=True) if h.errors <= least)
-            self._say(f"{share:g} of the weights start in the narrow cluster")
-            return gauss_laplace(problem, dense, share, path.l2, self.max_vectors, descent)
+            k = max(k for k, h in enumerate(held) if h.errors <= least)
+            self._say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+            fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, most, descent)
+            return fitted, held[k], search.share_folds()
         rng = np.random.default_rng(random.randint(2**31 - 1))
         elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
-        size = self._choose_size(search, path)
-        return next(elimination.to_sizes(elimination.pool(dense), (size,)))
+        if len(search.problem.y) < len(problem.y):
+            # A sample needs fewer vectors than all rows do.
+            fitted = elimination.to_rise(dense)
+            if most is not None:
+                fitted = next(elimination.to_sizes(fitted, (most,)))
+            return fitted, None, ()
+        size, score = self._choose_size(search, path, most)
+        fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+        return fitted, score, search.folds
 
-    def _choose_size(self, search: KernelSearch, path: Path) -> int:
+    def _choose_size(
+        self, search: KernelSearch, path: Path, most: int | None
+    ) -> tuple[int, Held]:
         """Return the smallest number of vectors that, as all above it, loses little."""
         count = min(len(fold.train) for fold in search.folds)
-        sizes = tuple(size for size in SIZES if size < count) or (1,)
+        sizes = tuple(size for size in SIZES if size < min(count, most or count)) or (1,)
+        if most is not None and most < count:
+            sizes = (most, *sizes)
         held = search.sizes(self.kernel_gamma_, path, sizes)
         self.sparsity_path_ = [
-            (size, *h) for size, h in zip((count, *sizes), held, strict=True)
+            (size, h.errors, h.loss) for size, h in zip((count, *sizes), held, strict=True)
         ]
         size = choose_size(sizes, held)
-        if self.max_vectors is not None:
-            size = min(size, int(self.max_vectors))
         self._say(f"{size} vectors")
-        return size
+        return size, held[1 + sizes.index(size)]
 
     def _say(self, sentence: str) -> None:
         if self.verbose:
             print(f"[bblr] {sentence}", flush=True)
-
-
-def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
-    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
-
-    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
-    """
-    chosen = sizes[0]
-    for size, score in zip(sizes, held[1:], strict=True):
-        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
-            break
-        chosen = size
-    return chosen
 
 
 def _numbers(name: str, values: Any, *, strict: bool) -> tuple[float, ...]:
@@ -411,11 +434,6 @@ def _numbers(name: str, values: Any, *, strict: bool) -> tuple[float, ...]:
     for number in numbers:
         check_number(name, number, low=0, strict=strict)
     return numbers
-
-
-def _placed(place: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    found = place[rows]
-    return found[found >= 0]
 
 
 def _repeats(search: KernelSearch) -> float:

@@ -101,7 +101,7 @@ def tuned_svc(X: Any, y: Any, seed: int) -> Any:
     from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
     from sklearn.svm import SVC
 
-    from bblr.estimators._kernel import scale_width
+    from bblr.estimators._kernel_front import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
     widths = [scale * width for width in WIDTHS]
@@ -132,7 +132,7 @@ def _best(
 def tuned_kernel(X: Any, y: Any, seed: int, **options: Any) -> Any:
     """Return a fitted KernelBBLRClassifierCV that tried the same widths and strengths."""
     from bblr import KernelBBLRClassifierCV
-    from bblr.estimators._kernel import scale_width
+    from bblr.estimators._kernel_front import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
     model = KernelBBLRClassifierCV(

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 # Scales below this share of each other's are as good as zero.
 _LEAST_SCALE = 1e-6
+# Weights smaller than this are as good as zero, and their squares would be lost.
+_LEAST_WEIGHT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class GaussLaplace:
         """Return the gradient of `value`; that of |a| at 0 is 0."""
         laplacian = self.posterior(theta)
         pull = laplacian * np.sign(theta) / self.scale
-        return pull + (1.0 - laplacian) * theta / self.sigma**2
+        return pull + (1.0 - laplacian) * theta / self.sigma / self.sigma
 
     def curvature(self, theta: Floats) -> Floats:
         """Return the curvature of the parabola that touches the density from above.
@@ -78,7 +80,7 @@ class GaussLaplace:
         """
         laplacian = self.posterior(theta)
         reach = np.maximum(np.abs(theta), 1e-3 * self.scale)
-        return laplacian / (self.scale * reach) + (1.0 - laplacian) / self.sigma**2
+        return laplacian / self.scale / reach + (1.0 - laplacian) / self.sigma / self.sigma
 
     def along(self, theta: Floats, j: int, steps: Floats) -> Floats:
         """Return `value` with `steps` added to weight j."""
@@ -97,7 +99,7 @@ class GaussLaplace:
         gauss, laplace = theta[~laplacian], theta[laplacian]
         # One imagined weight on either side keeps an empty cluster possible.
         share = (len(gauss) + 1.0) / (len(theta) + 2.0)
-        size = float(np.abs(theta).max(initial=0.0)) or 1.0
+        size = max(float(np.abs(theta).max(initial=0.0)), _LEAST_WEIGHT)
         sigma = sqrt(float(gauss @ gauss) / len(gauss)) if len(gauss) else size
         scale = float(np.abs(laplace).mean()) if len(laplace) else _LEAST_SCALE * size
         sigma = max(sigma, _LEAST_SCALE * size)

@@ -51,7 +51,7 @@ def eliminate(weights: Floats, covariance: Floats) -> Iterator[Drop]:
     numbers = np.arange(len(w))
     alive = np.ones(len(w), dtype=bool)
     diagonal = np.array(np.diagonal(C))
-    tiny = 1e-14 * float(diagonal.max(initial=0.0))
+    tiny = max(1e-14 * float(diagonal.max(initial=0.0)), 1e-300)
     for left in reversed(range(len(w))):
         variance = np.maximum(diagonal, tiny)
         costs = np.where(alive, w**2 / (2.0 * variance), np.inf)

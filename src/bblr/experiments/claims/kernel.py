@@ -125,7 +125,8 @@ def _growth(run: ClaimRun) -> Measured:
 def _centres(run: ClaimRun) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
     from bblr.designs.kernel_function import Gram, KernelFunction
-    from bblr.estimators._kernel import KernelProblem, fit, make_kernel_descent, scale_width
+    from bblr.estimators._kernel import KernelProblem, fit, make_kernel_descent
+    from bblr.estimators._kernel_front import scale_width
     from bblr.losses import BetaPrior
 
     prior, l2, descent = BetaPrior(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
