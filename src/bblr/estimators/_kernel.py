@@ -125,7 +125,9 @@ class KernelProblem:
         n = self.gram.n_rows
         share = share + _FLOOR * float(share.max())
         if self.rkhs and not self.gram.function.definite:
-            check_definite(self.gram, rng.permutation(n)[:_ROWS_TO_CHECK])
+            # With draws of its own: those below are the same for a kernel however it is given.
+            some = np.random.default_rng(0).permutation(n)[:_ROWS_TO_CHECK]
+            check_definite(self.gram, some)
         rows = np.arange(n)
         among = _ROWS_PER_CENTRE * count
         if among < n:
