@@ -245,7 +245,7 @@ def _fold_sizes(
     problem, part, dense = _fold_problem(search, fold, width, path)
     rng = np.random.default_rng(search.seed)
     elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
-    pool = elimination.pool(dense, sizes[0])
+    pool = elimination.pool(dense)
     fits = elimination.to_sizes(pool, sizes)
     return [_score(problem, fold, dense), *(_score(problem, fold, fitted) for fitted in fits)]
 
