@@ -158,6 +158,19 @@ class KernelProblem:
         raw = self._scores(pilot[basis.centres], fitted.weights, fitted.intercept)
         return self.spread_centres(self.pulls(fitted.objective.loss, raw), count, rng)
 
+    def chosen_basis(
+        self,
+        limit: int | None,
+        prior: BetaPrior,
+        l2: float,
+        descent: Any,
+        rng: np.random.Generator,
+    ) -> Basis:
+        """Return the basis over so many centres, or over all rows."""
+        if limit is None:
+            return self.full_basis()
+        return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
+
     def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
         """Return how hard each row pulls at its score."""
         return self.weight * np.abs(loss.value_gradient(self.y, raw)[1])
@@ -207,20 +220,17 @@ def fit(
     l2: float,
     gammas: tuple[float, ...],
     descent: LBFGS,
-    *,
-    theta: Floats | None = None,
     callback: Callback | None = None,
 ) -> KernelFit:
     """Walk through the gammas in the coordinates of a basis."""
     many = basis.transform.shape[1] > _MAX_NEWTON
     objective = problem.objective(basis, prior, Gaussian(l2), uncorrelated=many)
     stage: Any = descent if many else FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
-    if theta is None:
-        theta = np.zeros(objective.size)
-        # Under most kernels all rows are equally long, and none reaches farther than another.
-        if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
-            start = replace(stage, tol=LOOSE * stage.tol)
-            theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
+    theta = np.zeros(objective.size)
+    # Under most kernels all rows are equally long, and none reaches farther than another.
+    if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
+        start = replace(stage, tol=LOOSE * stage.tol)
+        theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
     annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
     solution = annealing.minimise(objective, theta, callback=callback)
     return KernelFit(basis, objective.with_gamma(gammas[-1]), solution)

@@ -207,10 +207,7 @@ def _held_out_cell(
     problem = search.at_width(width)
     part = problem.on_rows(fold.train)
     rng = np.random.default_rng(search.seed)
-    if centres is None:
-        basis = part.full_basis()
-    else:
-        basis = part.basis(part.centres(centres, prior, l2, search.descent, rng), rng)
+    basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
     held = _score(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
     total = float(problem.weight[fold.test].sum())
     return Cell(width, l2, held.errors / total, held.loss / total)

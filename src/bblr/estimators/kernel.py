@@ -279,10 +279,7 @@ default="rbf"
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
         l2 = float(self.l2)
         limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
-        if limit is None:
-            basis = problem.full_basis()
-        else:
-            basis = problem.basis(problem.centres(limit, prior, l2, descent, rng), rng)
+        basis = problem.chosen_basis(limit, prior, l2, descent, rng)
         self._say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
         return fit(problem, basis, prior, l2, gammas, descent, callback=self._report)
 

@@ -363,10 +363,7 @@ default="rbf"
         descent = make_kernel_descent(self.tol, int(self.max_iter))
         rng = np.random.default_rng(random.randint(2**31 - 1))
         limit = centre_limit(self.max_centers, problem.gram.n_rows)
-        if limit is None:
-            basis = problem.full_basis()
-        else:
-            basis = problem.basis(problem.centres(limit, path.prior, path.l2, descent, rng), rng)
+        basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
         return fit(problem, basis, path.prior, path.l2, path.gammas, descent)
 
     def _sparsify(
