@@ -231,7 +231,7 @@ def sparsity(
         str,
         typer.Argument(
             metavar="DATA",
-            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
+            help="breast, heart, liver, pima, trec07p, or a CSV, Parquet or svmlight file.",
         ),
     ],
     target: Target = None,
@@ -240,7 +240,7 @@ def sparsity(
         typer.Option(
             metavar="NUMBERS",
             help="Training rows to take, with commas between.",
-            show_default="all, half of them, a quarter ...",
+            show_default="up to 16,000, half of them, a quarter ...",
         ),
     ] = None,
     jobs: Jobs = None,

@@ -1,6 +1,7 @@
 """The kernel classifiers: what they agree with, and what their attributes promise."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,8 +22,8 @@ from bblr.estimators._kernel_slam import (
     KernelSearch,
     _fold_problem,
     _score,
-    choose_size,
 )
+from bblr.estimators._kernel_sparsify import Sparsify, choose_size
 from bblr.estimators._slam import Fold, Path
 
 EXACT = {"tol": 1e-13, "max_iter": 2000}
@@ -250,6 +251,35 @@ def _fitted_alone(search, fold, path):
 )
 def test_size_is_the_smallest_that_loses_little(losses, size):
     assert choose_size((32, 16, 8), [Held(0.0, loss, np.zeros(0)) for loss in losses]) == size
+
+
+def _sparsify(problem, most, said, n_rows=None):
+    folds = [Fold(np.arange(k % 2, 120, 2), np.arange(1 - k % 2, 120, 2)) for k in range(4)]
+    search = KernelSearch(problem, folds, make_kernel_descent(1e-4, 100), None, 0)
+    return Sparsify(search, "backward", most, n_rows or len(problem.y), said.append)
+
+
+def test_width_and_penalty_suit_the_number_of_vectors(moons):
+    X, y = moons
+    X, t = X[:120], np.where(y[:120] == y.max(), 1.0, -1.0)
+    ones = np.ones(120)
+    problem = KernelProblem(Gram(KernelFunction("rbf", 1.0), X), t, ones, True, True, 1e9)
+    widths, l2s = (0.25, 0.5, 1.0, 8.0, 64.0), (1.0, 0.1, 0.01)
+    path = Path(BetaPrior(0.05, 0.9), 0.1, (1.0,), None)
+    sparsify = _sparsify(problem, 5, said := [])
+    width, chosen = sparsify.suited(8.0, path, widths, l2s)
+    once = replace(sparsify.search, folds=sparsify.search.folds[:2])
+    losses = {
+        (w, l2): once.sizes(w, path._replace(l2=l2), (5,))[1].loss
+        for w in widths[:4]
+        for l2 in l2s[1:]
+    }
+    assert (width, chosen.l2) == min(losses, key=losses.get)
+    assert width < 8.0
+    assert "5 vectors: 8 trials" in said[0]
+    # A sample says nothing about all rows, and without a number there is nothing to suit.
+    for other in (_sparsify(problem, 5, said, 400), _sparsify(problem, None, said)):
+        assert other.suited(8.0, path, widths, l2s) == (8.0, path)
 
 
 def test_cv_chooses_from_what_it_is_given(moons, capsys):

@@ -62,6 +62,22 @@ def test_named_rows(folder):
 
 
 @pytest.mark.parametrize(
+    ("most", "sizes"), [(140, [70, 140]), (50_000, [250 * 2**k for k in range(7)])]
+)
+def test_sizes_without_rows(folder, most, sizes):
+    job = SparsityJob("moons.csv", None, None, None, 0, folder / "a.png", None)
+    assert job._sizes(most) == sizes
+
+
+def test_research_data_that_are_not_there(folder, monkeypatch):
+    monkeypatch.setenv("BBLR_DATA_HOME", str(folder))
+    result = bblr("trec07p")
+    assert result.exit_code == 2
+    assert "trec07p/X.npz" in result.stderr
+    assert not (folder / "sparsity.png").exists()
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("nothing.csv",), "data"),

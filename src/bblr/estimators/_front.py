@@ -187,6 +187,21 @@ def check_number(
         raise ValueError(f"{name} must be {kind} {bound}, got {value!r}.")
 
 
+def check_numbers(
+    name: str, values: Any, *, low: float, strict: bool = False
+) -> tuple[float, ...]:
+    """Return the numbers of a sequence, or raise a ValueError that names the parameter."""
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
+    if not numbers:
+        raise ValueError(f"{name} must hold at least one number, got none.")
+    for number in numbers:
+        check_number(name, number, low=low, strict=strict)
+    return numbers
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise a ValueError that names the parameter and the choices."""
     if value not in choices:

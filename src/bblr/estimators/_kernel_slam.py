@@ -34,12 +34,8 @@ Floats = NDArray[np.float64]
 TUNING_ROWS = 3000
 TUNING_CENTRES = 400
 _LEAST_OF_A_CLASS = 10
-# Vectors may go while the held-out loss rises by no more than this share.
-_LOSS_RISE = 0.01
 # Directions this weak, beside the strongest, do not show in any penalty worth trying.
 _RANK_TOL = 1e-8
-# Numbers of vectors to try.
-SIZES = (181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
 # Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
 _SHARE_FOLDS = 2
 
@@ -253,19 +249,6 @@ def _fold_shares(
     problem, part, dense = _fold_problem(search, fold, width, path)
     fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
     return [_score(problem, fold, fitted) for fitted in fits]
-
-
-def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
-    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
-
-    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
-    """
-    chosen = sizes[0]
-    for size, score in zip(sizes, held[1:], strict=True):
-        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
-            break
-        chosen = size
-    return chosen
 
 
 def given_folds(

@@ -58,6 +58,13 @@ def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
     return MILD if prior == "mild" else ROBUST
 
 
+def check_prior_name(prior: Any) -> None:
+    """Raise a ValueError unless a name is one that a classifier which tunes itself knows."""
+    if isinstance(prior, str) and prior not in ("tuned", *PRIORS):
+        choices = ", ".join(map(repr, ("tuned", *PRIORS)))
+        raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {prior!r}.")
+
+
 def make_descent(solver: str, size: int, tol: float, max_iter: int) -> FisherScoring | LBFGS:
     """Return the descent of a stage: Newton steps where they are cheap beside a pass."""
     if solver == "lbfgs" or (solver != "fisher" and size > _MAX_NEWTON):

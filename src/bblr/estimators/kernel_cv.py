@@ -15,6 +15,7 @@ from bblr.estimators._front import (
     Training,
     all_or_nothing,
     check_number,
+    check_numbers,
     validate_kernel_training,
 )
 from bblr.estimators._kernel import (
@@ -31,18 +32,15 @@ from bblr.estimators._kernel_front import (
     scale_width,
 )
 from bblr.estimators._kernel_slam import (
-    SIZES,
     TUNING_CENTRES,
     TUNING_ROWS,
     Cell,
-    Held,
     KernelSearch,
-    choose_size,
     given_folds,
     stratified_sample,
 )
+from bblr.estimators._kernel_sparsify import HeldOut, Sparsify
 from bblr.estimators._slam import (
-    Fold,
     Path,
     Slam,
     Trial,
@@ -50,9 +48,7 @@ from bblr.estimators._slam import (
     make_folds,
     shared_weight,
 )
-from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
-from bblr.estimators._training import MILD, PRIORS, resolve_prior
-from bblr.estimators.kernel import SHARES
+from bblr.estimators._training import MILD, check_prior_name, resolve_prior
 from bblr.estimators.link import Link
 from bblr.losses import BetaPrior
 
@@ -99,7 +95,8 @@ default="rbf"
         As in :class:`KernelBBLRClassifier`. For "backward" the number of vectors is chosen by
         cross-validation, for "gauss-laplace" the share that starts in the narrow cluster.
     max_vectors : int or None, default=None
-        Most vectors of a sparse fit.
+        Most vectors of a sparse fit. With "backward" and up to 3,000 rows, width and penalty are
+        then chosen for so many vectors: few of them want wider kernels and weaker penalties.
     max_centers : int, "auto" or None, default="auto"
         As in :class:`KernelBBLRClassifier`.
     gamma_limit : float, default=2
@@ -134,7 +131,8 @@ default="rbf"
         Plateaus and schedules tried at the chosen width.
     sparsity_path_ : list of tuple
         For "backward", each number of vectors with its cross-validated error and loss, that of
-        the dense fit first; for "gauss-laplace", each initial share with them.
+        the dense fit first; for "gauss-laplace", each initial share with them. Empty where more
+        than 3,000 rows were sampled: the objective on all of them then tells the number.
     dense_dual_coef_ : ndarray of shape (n_centres,)
         Weights before any vector was dropped; for sparse fits only.
     path_ : list of Stage
@@ -245,21 +243,22 @@ default="rbf"
             best = self._look_again(replace(search, problem=problem), best, widths, l2s, prior)
         validation = search.validation(best.kernel_gamma, prior)
         path = self._choose_path(validation, Path(prior, best.l2, (1.0,), None))
-        self.kernel_gamma_, self.l2_ = best.kernel_gamma, path.l2
-        self.gamma_, self.prior_ = path.gammas[-1], path.prior
-        final = replace(search, problem=problem).at_width(best.kernel_gamma)
-        dense = self._fit_dense(final, path, random)
-        fitted, held, folds = self._sparsify(search, final, dense, path, random)
-        if held is None:
-            decision, held_rows = validation.decisions(path)
-        else:
-            decision = held.decision
-            held_rows = np.concatenate([fold.test for fold in folds])
-        weight = shared_weight(validation.weight, held_rows)
-        self.link_ = Link.fit(decision, validation.y[held_rows], weight)
-        self._unpack_expansion(fitted, final.gram.function, rows, training)
+        width, sparsify = best.kernel_gamma, None
         if self.sparsity is not None:
+            most = None if self.max_vectors is None else int(self.max_vectors)
+            sparsify = Sparsify(search, self.sparsity, most, len(problem.y), self._say)
+            width, path = sparsify.suited(width, path, widths, l2s)
+        self.kernel_gamma_, self.l2_ = width, path.l2
+        self.gamma_, self.prior_ = path.gammas[-1], path.prior
+        final = replace(search, problem=problem).at_width(width)
+        fitted = dense = self._fit_dense(final, path, random)
+        held = None
+        if sparsify is not None:
+            rng = np.random.default_rng(random.randint(2**31 - 1))
+            fitted, held, self.sparsity_path_ = sparsify.fit(final, dense, width, path, rng)
             self.dense_dual_coef_ = dense.weights
+        self.link_ = _fit_link(validation, path, held)
+        self._unpack_expansion(fitted, final.gram.function, rows, training)
         return self
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
@@ -271,11 +270,9 @@ default="rbf"
 
     def _check_parameters(self) -> tuple[float, ...]:
         check_kernel_parameters(self)
-        if isinstance(self.prior, str) and self.prior not in ("tuned", *PRIORS):
-            choices = ", ".join(map(repr, ("tuned", *PRIORS)))
-            raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {self.prior!r}.")
+        check_prior_name(self.prior)
         check_number("gamma_limit", self.gamma_limit, low=1)
-        return tuple(sorted(_numbers("l2s", self.l2s, strict=False), reverse=True))
+        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
 
     @property
     def _makes_folds(self) -> bool:
@@ -283,7 +280,8 @@ default="rbf"
 
     def _widths(self, problem: KernelProblem) -> tuple[float, ...]:
         if not isinstance(self.kernel_gammas, str):
-            return tuple(sorted(_numbers("kernel_gammas", self.kernel_gammas, strict=True)))
+            widths = check_numbers("kernel_gammas", self.kernel_gammas, low=0, strict=True)
+            return tuple(sorted(widths))
         if self.kernel_gammas != "auto":
             raise ValueError(
                 f"kernel_gammas must be 'auto' or a sequence of numbers, "
@@ -366,71 +364,15 @@ default="rbf"
         basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
         return fit(problem, basis, path.prior, path.l2, path.gammas, descent)
 
-    def _sparsify(
-        self,
-        search: KernelSearch,
-        problem: KernelProblem,
-        dense: KernelFit,
-        path: Path,
-        random: Any,
-    ) -> tuple[KernelFit, Held | None, Sequence[Fold]]:
-        """Return the sparse fit, and how such a fit did on which folds where that was tried."""
-        if self.sparsity is None:
-            return dense, None, ()
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        most = None if self.max_vectors is None else int(self.max_vectors)
-        if self.sparsity == "gauss-laplace":
-            held = search.shares(self.kernel_gamma_, path, SHARES)
-            tried = zip(SHARES, held, strict=True)
-            self.sparsity_path_ = [(share, h.errors, h.loss) for share, h in tried]
-            least = min(h.errors for h in held)
-            k = max(k for k, h in enumerate(held) if h.errors <= least)
-            self._say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
-            fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, most, descent)
-            return fitted, held[k], search.share_folds()
-        rng = np.random.default_rng(random.randint(2**31 - 1))
-        elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
-        if len(search.problem.y) < len(problem.y):
-            # A sample needs fewer vectors than all rows do.
-            fitted = elimination.to_rise(dense)
-            if most is not None:
-                fitted = next(elimination.to_sizes(fitted, (most,)))
-            return fitted, None, ()
-        size, score = self._choose_size(search, path, most)
-        fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
-        return fitted, score, search.folds
-
-    def _choose_size(
-        self, search: KernelSearch, path: Path, most: int | None
-    ) -> tuple[int, Held]:
-        """Return the smallest number of vectors that, as all above it, loses little."""
-        count = min(len(fold.train) for fold in search.folds)
-        sizes = tuple(size for size in SIZES if size < min(count, most or count)) or (1,)
-        if most is not None and most < count:
-            sizes = (most, *sizes)
-        held = search.sizes(self.kernel_gamma_, path, sizes)
-        self.sparsity_path_ = [
-            (size, h.errors, h.loss) for size, h in zip((count, *sizes), held, strict=True)
-        ]
-        size = choose_size(sizes, held)
-        self._say(f"{size} vectors")
-        return size, held[1 + sizes.index(size)]
-
     def _say(self, sentence: str) -> None:
         if self.verbose:
             print(f"[bblr] {sentence}", flush=True)
 
 
-def _numbers(name: str, values: Any, *, strict: bool) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
-    if not numbers:
-        raise ValueError(f"{name} must hold at least one number, got none.")
-    for number in numbers:
-        check_number(name, number, low=0, strict=strict)
-    return numbers
+def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Link:
+    decision, rows = held or validation.decisions(path)
+    weight = shared_weight(validation.weight, rows)
+    return Link.fit(decision, validation.y[rows], weight)
 
 
 def _repeats(search: KernelSearch) -> float:

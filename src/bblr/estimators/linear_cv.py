@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import Training, all_or_nothing, check_number, validate_training
+from bblr.estimators._front import (
+    Training,
+    all_or_nothing,
+    check_number,
+    check_numbers,
+    validate_training,
+)
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import (
     FEW,
@@ -23,7 +29,7 @@ from bblr.estimators._slam import (
 from bblr.estimators._training import (
     DEFAULT_L2,
     LOOSE,
-    PRIORS,
+    check_prior_name,
     make_descent,
     make_start,
     resolve_prior,
@@ -220,17 +226,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         return self
 
     def _check_parameters(self) -> tuple[float, ...]:
-        if isinstance(self.prior, str) and self.prior not in ("tuned", *PRIORS):
-            choices = ", ".join(map(repr, ("tuned", *PRIORS)))
-            raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {self.prior!r}.")
-        try:
-            l2s = tuple(sorted((float(l2) for l2 in self.l2s), reverse=True))
-        except (TypeError, ValueError):
-            raise ValueError(f"l2s must be a sequence of numbers, got {self.l2s!r}.") from None
-        if not l2s:
-            raise ValueError("l2s must name at least one penalty, got none.")
-        for l2 in l2s:
-            check_number("l2s", l2, low=0)
+        check_prior_name(self.prior)
+        l2s = tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
         check_number("gamma_limit", self.gamma_limit, low=1)
         if isinstance(self.leverage, str) and self.leverage != "tuned":
             raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")

@@ -10,17 +10,20 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
 
-from bblr.experiments.methods import COSTS, INNER_FOLDS
+from bblr.experiments.methods import INNER_FOLDS
+from bblr.experiments.sources import Table, make_table
 
-__all__ = ["Growth", "Parts", "Point", "Weights", "grow", "measure"]
+__all__ = ["Growth", "Parts", "Point", "Weights", "grow", "measure", "trec07p_parts"]
 
 # Widths as multiples of "scale", for both classifiers.
 WIDTHS = tuple(2.0**power for power in range(-5, 6))
 # Penalties for the one, costs for the other, are the same range of strengths.
+COSTS = tuple(2.0**power for power in range(-4, 15, 2))
 PENALTIES = tuple(1.0 / cost for cost in COSTS)
 # Rows on which width and strength of the SVM are chosen, as in KernelBBLRClassifierCV.
 TUNING_ROWS = 3000
 REFINING_ROWS = 20_000
+_TEST_ROWS = 10_000
 PATH_SIZES = (256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2)
 
 
@@ -51,7 +54,7 @@ class Point:
     vectors, error : float
         The same of kernel BBLR with the number of vectors it chose.
     third_vectors, third_error : float
-        The same with a third of the SVM's vectors.
+        The same with at most a third of the SVM's vectors.
     """
 
     n: int
@@ -89,6 +92,18 @@ class Growth:
     dense_error: float
     svc: tuple[float, float]
     weights: list[Weights]
+
+
+def trec07p_parts(seed: int) -> tuple[Table, Parts]:
+    """Read TREC07p with rows of length 1, in random order; the last 10,000 are the test part."""
+    from bblr.datasets._research import read_trec07p
+
+    X, y = read_trec07p()
+    table = make_table("trec07p", X, y)
+    order = np.random.default_rng(seed).permutation(len(y))
+    X, y = table.X[order], table.y[order]
+    parts = Parts(X[:-_TEST_ROWS], y[:-_TEST_ROWS], X[-_TEST_ROWS:], y[-_TEST_ROWS:])
+    return table, parts
 
 
 def error(model: Any, parts: Parts) -> float:
@@ -165,8 +180,8 @@ def measure(parts: Parts, seed: int, jobs: int) -> Point:
     with parallel_config(n_jobs=jobs):
         svc = tuned_svc(X, y, seed).fit(X, y)
         own = tuned_kernel(X, y, seed, sparsity="backward")
-    count = int(svc.n_support_.sum())
-    third = with_vectors(own, max(1, count // 3), seed).fit(X, y)
+        count = int(svc.n_support_.sum())
+        third = tuned_kernel(X, y, seed, sparsity="backward", max_vectors=max(1, count // 3))
     return Point(
         len(y),
         count,

@@ -13,7 +13,7 @@ from rich.console import Console
 from bblr.experiments.cells import versions
 from bblr.experiments.settings import SettingError, check_writable
 from bblr.experiments.sources import Table, load_table
-from bblr.experiments.sparsity import Growth, Parts, Point, grow
+from bblr.experiments.sparsity import Growth, Parts, Point, grow, trec07p_parts
 
 __all__ = ["SparsityJob", "run_sparsity", "split_table"]
 
@@ -21,6 +21,10 @@ DONE, MISUSED, INTERRUPTED = 0, 2, 130
 _TEST_SHARE = 1 / 3
 _MOST_TEST_ROWS = 10_000
 _SMALLEST = 60
+# Without --rows: up to so many training rows, and so many sizes.
+_LARGEST = 16_000
+_MOST_SIZES = 7
+RESEARCH = "trec07p"
 _LARGEST_SEED = 2**32 - 1
 
 
@@ -50,14 +54,22 @@ class SparsityJob:
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))
-        table = load_table(self.data, self.target)
-        parts = split_table(table, self.seed)
+        table, parts = self._load()
         return table, parts, self._sizes(len(parts.y_train))
+
+    def _load(self) -> tuple[Table, Parts]:
+        if self.data == RESEARCH and self.target is None:
+            try:
+                return trec07p_parts(self.seed)
+            except FileNotFoundError as error:
+                raise SettingError("data", f"cannot be read: {error}") from error
+        table = load_table(self.data, self.target)
+        return table, split_table(table, self.seed)
 
     def _sizes(self, most: int) -> list[int]:
         if self.rows is None:
-            sizes = [most]
-            while sizes[0] // 2 >= _SMALLEST:
+            sizes = [min(most, _LARGEST)]
+            while sizes[0] // 2 >= _SMALLEST and len(sizes) < _MOST_SIZES:
                 sizes.insert(0, sizes[0] // 2)
             return sizes
         try:

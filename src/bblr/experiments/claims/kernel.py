@@ -14,7 +14,7 @@ from bblr.experiments.claims.research import available
 from bblr.experiments.records import Record
 from bblr.experiments.settings import CLEAN, Condition
 from bblr.experiments.sources import EMBEDDED
-from bblr.experiments.sparsity import Parts, Point, measure
+from bblr.experiments.sparsity import Parts, Point, measure, trec07p_parts
 
 __all__ = ["KERNEL_CLAIMS"]
 
@@ -27,7 +27,6 @@ PAPER: dict[str, dict[str, tuple[float, ...]]] = {
     "KBBLR-GL": {"error": (2.83, 16.40, 28.74, 23.52), "vectors": (127, 85, 111, 269)},
 }
 NOISE = Condition(0.1, "uniform-one-class", "training")
-_TEST_ROWS = 10_000
 _SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000)
 # Small training sets differ; their figures are means over this many.
 _REPEATS = 3
@@ -98,12 +97,7 @@ def _bars() -> tuple[Bar, ...]:
 
 def trec07p_normalised(seed: int) -> Parts:
     """Read TREC07p with rows of length 1, in random order; the last 10,000 are the test part."""
-    from bblr.datasets._research import read_trec07p
-
-    X, y = available(read_trec07p)
-    order = np.random.default_rng(seed).permutation(len(y))
-    X, y = X.toarray()[order], y[order]
-    return Parts(X[:-_TEST_ROWS], y[:-_TEST_ROWS], X[-_TEST_ROWS:], y[-_TEST_ROWS:])
+    return available(lambda: trec07p_parts(seed)[1])
 
 
 def _growth(run: ClaimRun) -> Measured:

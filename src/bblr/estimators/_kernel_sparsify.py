@@ -1,0 +1,149 @@
+"""Few vectors for a kernel classifier that tunes itself: which width and penalty, how many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr.estimators._kernel import KernelFit, KernelProblem
+from bblr.estimators._kernel_slam import Held, KernelSearch
+from bblr.estimators._slam import Fold, Path
+from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.estimators.kernel import SHARES
+
+Floats = NDArray[np.float64]
+HeldOut = tuple[Floats, NDArray[np.intp]]
+SparseFit = tuple[KernelFit, HeldOut | None, list[tuple[Any, float, float]]]
+
+# Numbers of vectors to try.
+SIZES = (181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
+# Vectors may go while the held-out loss rises by no more than this share.
+_LOSS_RISE = 0.01
+# Few vectors cover the data only if each reaches far, and need less of a penalty: up to so many
+# widths and penalties are tried, those of the dense fit among them.
+_NEIGHBOURS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Sparsify:
+    """The choice of vectors, once width, penalty, plateaus and schedule of all rows are chosen.
+
+    Parameters
+    ----------
+    search : KernelSearch
+        Cross-validation on the training rows or a sample of them.
+    how : {"backward", "gauss-laplace"}
+        The ``sparsity`` of the classifier.
+    most : int or None
+        Most vectors.
+    n_rows : int
+        Number of training rows.
+    report : callable
+        Called with a sentence at each step.
+    """
+
+    search: KernelSearch
+    how: str
+    most: int | None
+    n_rows: int
+    report: Callable[[str], None]
+
+    @property
+    def _sampled(self) -> bool:
+        return len(self.search.problem.y) < self.n_rows
+
+    def suited(
+        self, width: float, path: Path, widths: Sequence[float], l2s: Sequence[float]
+    ) -> tuple[float, Path]:
+        """Return the width and penalty that suit `most` vectors best, by their held-out loss.
+
+        Where no number is given, as many vectors stay as the dense fit asks for. What suits few
+        vectors of a sample does not suit as few of all rows.
+        """
+        count = min(len(fold.train) for fold in self.search.folds)
+        if self.how != "backward" or self.most is None or self.most >= count or self._sampled:
+            return width, path
+        search = replace(self.search, folds=self._one_division())
+        wider = sorted((w for w in widths if w <= width), reverse=True)[:_NEIGHBOURS]
+        weaker = sorted((l2 for l2 in l2s if l2 <= path.l2), reverse=True)[:_NEIGHBOURS]
+        tried = [
+            (search.sizes(w, candidate, (self.most,))[1].loss, w, candidate)
+            for w in wider
+            for candidate in (path._replace(l2=l2) for l2 in weaker)
+        ]
+        _, width, path = min(tried, key=lambda trial: trial[0])
+        self.report(
+            f"{self.most} vectors: {len(tried)} trials, kernel_gamma={width:.3g}, l2={path.l2:g}"
+        )
+        return width, path
+
+    def _one_division(self) -> Sequence[Fold]:
+        """Return the folds up to where they have held every row out once."""
+        rows = len(self.search.problem.y)
+        count = np.cumsum([len(fold.test) for fold in self.search.folds])
+        return self.search.folds[: 1 + int(np.searchsorted(count, rows))]
+
+    def fit(
+        self,
+        problem: KernelProblem,
+        dense: KernelFit,
+        width: float,
+        path: Path,
+        rng: np.random.Generator,
+    ) -> SparseFit:
+        """Return the sparse fit, held-out decisions of such a fit if any, and what was tried."""
+        if self.how == "gauss-laplace":
+            return self._mixture(problem, dense, width, path)
+        descent = self.search.descent
+        elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
+        if self._sampled:
+            # A sample needs fewer vectors than all rows do.
+            fitted = elimination.to_rise(dense)
+            if self.most is not None:
+                fitted = next(elimination.to_sizes(fitted, (self.most,)))
+            return fitted, None, []
+        count = min(len(fold.train) for fold in self.search.folds)
+        sizes = tuple(size for size in SIZES if size < min(count, self.most or count)) or (1,)
+        if self.most is not None and self.most < count:
+            sizes = (self.most, *sizes)
+        held = self.search.sizes(width, path, sizes)
+        size = choose_size(sizes, held)
+        self.report(f"{size} vectors")
+        fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+        tried = [(s, h.errors, h.loss) for s, h in zip((count, *sizes), held, strict=True)]
+        decision = held[1 + sizes.index(size)].decision
+        return fitted, (decision, _held_rows(self.search.folds)), tried
+
+    def _mixture(
+        self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
+    ) -> SparseFit:
+        held = self.search.shares(width, path, SHARES)
+        least = min(h.errors for h in held)
+        k = max(k for k, h in enumerate(held) if h.errors <= least)
+        self.report(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+        fitted = gauss_laplace(
+            problem, dense, SHARES[k], path.l2, self.most, self.search.descent
+        )
+        tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
+        return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
+
+
+def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
+    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
+
+    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    """
+    chosen = sizes[0]
+    for size, score in zip(sizes, held[1:], strict=True):
+        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
+            break
+        chosen = size
+    return chosen
+
+
+def _held_rows(folds: Sequence[Fold]) -> NDArray[np.intp]:
+    return np.concatenate([fold.test for fold in folds])
