@@ -8,7 +8,7 @@ penalty it may get some; a fold then sees the features of the rows held out, nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 # Rows on which width and penalty are chosen; with more, they hardly change.
 TUNING_ROWS = 3000
 TUNING_CENTRES = 400
+# Rows on which they, and the number of vectors, get a second look.
+REFINING_ROWS = 20_000
 _LEAST_OF_A_CLASS = 10
 # Directions this weak, beside the strongest, do not show in any penalty worth trying.
 _RANK_TOL = 1e-8
@@ -46,6 +48,10 @@ class Held(NamedTuple):
     errors: float
     loss: float
     decision: Floats
+
+    def divided(self, total: float) -> Held:
+        """Return errors and loss as shares of the weight of the held-out rows."""
+        return self._replace(errors=self.errors / total, loss=self.loss / total)
 
 
 class Cell(NamedTuple):
@@ -114,11 +120,33 @@ class KernelSearch:
         centres: int | None,
     ) -> list[Cell]:
         """Return the error and loss of each width and penalty on a fifth of so many rows."""
+        fold = self._one_fifth(rows)
+        return [_held_out_cell(self, fold, pair, prior, centres) for pair in pairs]
+
+    def hold_out_sizes(
+        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
+    ) -> Iterator[Held]:
+        """Yield how the dense fit and each size do on a fifth of so many rows, one at a time."""
+        fold = self._one_fifth(rows)
+        problem = self.at_width(kernel_gamma)
+        part = problem.on_rows(fold.train)
+        rng = np.random.default_rng(self.seed)
+        basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
+        dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
+        total = self._weight([fold])
+        yield _score(problem, fold, dense).divided(total)
+        elimination = Elimination(
+            part, path.prior, path.l2, path.gammas[-1], self.descent, rng
+        )
+        for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
+            yield _score(problem, fold, fitted).divided(total)
+
+    def _one_fifth(self, rows: int) -> Fold:
+        """Return a fold that holds a fifth of so many rows out."""
         y = self.problem.y
         chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
-        fold = Fold(np.setdiff1d(chosen, test), test)
-        return [_held_out_cell(self, fold, pair, prior, centres) for pair in pairs]
+        return Fold(np.setdiff1d(chosen, test), test)
 
     def validation(self, kernel_gamma: float, prior: BetaPrior) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
@@ -205,8 +233,8 @@ def _held_out_cell(
     rng = np.random.default_rng(search.seed)
     basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
     held = _score(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
-    total = float(problem.weight[fold.test].sum())
-    return Cell(width, l2, held.errors / total, held.loss / total)
+    held = held.divided(float(problem.weight[fold.test].sum()))
+    return Cell(width, l2, held.errors, held.loss)
 
 
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:

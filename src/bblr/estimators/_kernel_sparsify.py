@@ -10,19 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.estimators._kernel import KernelFit, KernelProblem
-from bblr.estimators._kernel_slam import Held, KernelSearch
+from bblr.estimators._kernel_slam import REFINING_ROWS, Held, KernelSearch
 from bblr.estimators._slam import Fold, Path
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators.kernel import SHARES
 
 Floats = NDArray[np.float64]
+Tried = tuple[Any, float, float]
 HeldOut = tuple[Floats, NDArray[np.intp]]
-SparseFit = tuple[KernelFit, HeldOut | None, list[tuple[Any, float, float]]]
+SparseFit = tuple[KernelFit, HeldOut | None, list[Tried]]
 
 # Numbers of vectors to try.
-SIZES = (181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
+SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
+_MOST = 181
 # Vectors may go while the held-out loss rises by no more than this share.
-_LOSS_RISE = 0.01
+_LOSS_RISE = 0.005
 # Few vectors cover the data only if each reaches far, and need less of a penalty: up to so many
 # widths and penalties are tried, those of the dense fit among them.
 _NEIGHBOURS = 4
@@ -42,6 +44,8 @@ class Sparsify:
         Most vectors.
     n_rows : int
         Number of training rows.
+    centres : int or None
+        Most centres of the dense fit.
     report : callable
         Called with a sentence at each step.
     """
@@ -50,6 +54,7 @@ class Sparsify:
     how: str
     most: int | None
     n_rows: int
+    centres: int | None
     report: Callable[[str], None]
 
     @property
@@ -101,22 +106,47 @@ class Sparsify:
         descent = self.search.descent
         elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
         if self._sampled:
-            # A sample needs fewer vectors than all rows do.
-            fitted = elimination.to_rise(dense)
-            if self.most is not None:
-                fitted = next(elimination.to_sizes(fitted, (self.most,)))
-            return fitted, None, []
-        count = min(len(fold.train) for fold in self.search.folds)
-        sizes = tuple(size for size in SIZES if size < min(count, self.most or count)) or (1,)
-        if self.most is not None and self.most < count:
-            sizes = (self.most, *sizes)
-        held = self.search.sizes(width, path, sizes)
-        size = choose_size(sizes, held)
+            tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
+        else:
+            tried, held = self._cross_validate(width, path)
+        size = choose_size([size for size, _, _ in tried[1:]], [loss for _, _, loss in tried])
         self.report(f"{size} vectors")
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
-        tried = [(s, h.errors, h.loss) for s, h in zip((count, *sizes), held, strict=True)]
-        decision = held[1 + sizes.index(size)].decision
+        if held is None:
+            return fitted, None, tried
+        decision = next(
+            h.decision for (s, _, _), h in zip(tried, held, strict=True) if s == size
+        )
         return fitted, (decision, _held_rows(self.search.folds)), tried
+
+    def _sizes(self, count: int, largest: int) -> tuple[int, ...]:
+        """Return numbers of vectors to try, given that of the dense fit."""
+        sizes = tuple(s for s in SIZES if s < min(count, self.most or count) and s <= largest)
+        if self.most is not None and self.most < count:
+            return (self.most, *sizes)
+        return sizes or (1,)
+
+    def _cross_validate(self, width: float, path: Path) -> tuple[list[Tried], list[Held]]:
+        count = min(len(fold.train) for fold in self.search.folds)
+        sizes = self._sizes(count, _MOST)
+        held = self.search.sizes(width, path, sizes)
+        tried = [(s, h.errors, h.loss) for s, h in zip((count, *sizes), held, strict=True)]
+        return tried, held
+
+    def _hold_out(
+        self, problem: KernelProblem, width: float, path: Path, count: int
+    ) -> list[Tried]:
+        """Return how sizes do on a held-out part of many rows, until one loses too much."""
+        search = replace(self.search, problem=problem)
+        sizes = self._sizes(count, count)
+        limit = self.centres or count
+        scores = search.hold_out_sizes(width, path, sizes, REFINING_ROWS, limit)
+        tried: list[Tried] = []
+        for size, held in zip((count, *sizes), scores, strict=False):
+            tried.append((size, held.errors, held.loss))
+            if held.loss > (1.0 + _LOSS_RISE) * tried[0][2]:
+                break
+        return tried
 
     def _mixture(
         self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
@@ -132,14 +162,14 @@ class Sparsify:
         return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
 
 
-def choose_size(sizes: Sequence[int], held: Sequence[Held]) -> int:
+def choose_size(sizes: Sequence[int], losses: Sequence[float]) -> int:
     """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
 
-    `held` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    `losses` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
     """
     chosen = sizes[0]
-    for size, score in zip(sizes, held[1:], strict=True):
-        if score.loss > (1.0 + _LOSS_RISE) * held[0].loss:
+    for size, loss in zip(sizes, losses[1:], strict=True):
+        if loss > (1.0 + _LOSS_RISE) * losses[0]:
             break
         chosen = size
     return chosen

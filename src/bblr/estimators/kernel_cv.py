@@ -32,6 +32,7 @@ from bblr.estimators._kernel_front import (
     scale_width,
 )
 from bblr.estimators._kernel_slam import (
+    REFINING_ROWS,
     TUNING_CENTRES,
     TUNING_ROWS,
     Cell,
@@ -60,9 +61,8 @@ _WIDTHS = tuple(2.0**k for k in range(-6, 4))
 _WIDTHLESS = ("linear", "cosine", "precomputed")
 # Errors this many standard errors above the least are no evidence; the loss decides among them.
 _TIED = 0.5
-# With more rows than this, width and penalty get a second look on up to so many rows.
+# With more rows than this, width and penalty get a second look.
 _MANY = 2 * TUNING_ROWS
-_REFINING_ROWS = 20_000
 # What a trial of plateaus or schedule must gain over the default, in standard errors.
 _EVIDENCE = 2.0
 
@@ -131,8 +131,8 @@ default="rbf"
         Plateaus and schedules tried at the chosen width.
     sparsity_path_ : list of tuple
         For "backward", each number of vectors with its cross-validated error and loss, that of
-        the dense fit first; for "gauss-laplace", each initial share with them. Empty where more
-        than 3,000 rows were sampled: the objective on all of them then tells the number.
+        the dense fit first; for "gauss-laplace", each initial share with them. With more than
+        3,000 rows the errors and losses are those of one held-out part.
     dense_dual_coef_ : ndarray of shape (n_centres,)
         Weights before any vector was dropped; for sparse fits only.
     path_ : list of Stage
@@ -246,7 +246,8 @@ default="rbf"
         width, sparsify = best.kernel_gamma, None
         if self.sparsity is not None:
             most = None if self.max_vectors is None else int(self.max_vectors)
-            sparsify = Sparsify(search, self.sparsity, most, len(problem.y), self._say)
+            limit = centre_limit(self.max_centers, len(problem.y))
+            sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit, self._say)
             width, path = sparsify.suited(width, path, widths, l2s)
         self.kernel_gamma_, self.l2_ = width, path.l2
         self.gamma_, self.prior_ = path.gammas[-1], path.prior
@@ -337,9 +338,9 @@ default="rbf"
         """
         i, j = widths.index(best.kernel_gamma), l2s.index(best.l2)
         pairs = [(w, l2) for w in widths[i : i + 3] for l2 in l2s[j : j + 3]]
-        limit = centre_limit(self.max_centers, min(len(search.problem.y), _REFINING_ROWS))
-        self.refined_ = search.hold_out(pairs, prior, _REFINING_ROWS, limit)
-        return self._settle(self.refined_, min(_REFINING_ROWS, len(search.problem.y)) / 5)
+        limit = centre_limit(self.max_centers, min(len(search.problem.y), REFINING_ROWS))
+        self.refined_ = search.hold_out(pairs, prior, REFINING_ROWS, limit)
+        return self._settle(self.refined_, min(REFINING_ROWS, len(search.problem.y)) / 5)
 
     def _choose_path(self, validation: Validation, default: Path) -> Path:
         self.trials_: list[Trial] = []

@@ -24,7 +24,7 @@ PENALTIES = tuple(1.0 / cost for cost in COSTS)
 TUNING_ROWS = 3000
 REFINING_ROWS = 20_000
 _TEST_ROWS = 10_000
-PATH_SIZES = (256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2)
+PATH_SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2)
 
 
 @dataclass(frozen=True)

@@ -44,19 +44,20 @@ def draw(growth: Growth, title: str, path: Path) -> None:
         figure.savefig(path, dpi=150)
 
 
-def _logarithmic(axis: Any, name: str) -> None:
-    """Put round numbers on a logarithmic axis."""
-    getattr(axis, f"set_{name}scale")("log", base=2)
-    own = getattr(axis, f"{name}axis")
-    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    own.set_minor_formatter(NullFormatter())
+def _logarithmic(axis: Any, ticks: list[int] | None = None) -> None:
+    """Make the lower axis logarithmic, with whole numbers on it, the given ones if any."""
+    axis.set_xscale("log", base=2)
+    if ticks is not None:
+        axis.set_xticks(ticks)
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _counts(axis: Any, growth: Growth) -> None:
     n = [point.n for point in growth.points]
     axis.plot(n, [p.svc_vectors for p in growth.points], "s-", color=_SVC, label="SVM")
     axis.plot(n, [p.vectors for p in growth.points], "o-", color=_OWN, label="sparse KBBLR")
-    _logarithmic(axis, "x")
+    _logarithmic(axis, n)
     axis.set_ylim(bottom=0)
     axis.set(xlabel="training rows", title="Support vectors")
     axis.legend()
@@ -70,8 +71,8 @@ def _errors(axis: Any, growth: Growth) -> None:
         n, [p.third_error for p in growth.points], "^--", color=_THIRD,
         label="KBBLR, ⅓ of the SVM's vectors",
     )  # fmt: skip
-    _logarithmic(axis, "x")
-    axis.set_ylim(0.0, 1.1 * max(max(p.svc_error, p.error, p.third_error) for p in growth.points))
+    _logarithmic(axis, n)
+    axis.set_ylim(0.0, 1.4 * max(max(p.svc_error, p.error, p.third_error) for p in growth.points))
     axis.set(xlabel="training rows", title="Test error, %")
     axis.legend()
 
@@ -81,7 +82,7 @@ def _path(axis: Any, growth: Growth) -> None:
     axis.plot(sizes, errors, "o-", color=_OWN, label="sparse KBBLR")
     axis.axhline(growth.dense_error, color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
     axis.plot(*growth.svc, "s", color=_SVC, label="SVM")
-    _logarithmic(axis, "x")
+    _logarithmic(axis)
     # The smallest sizes may be hopeless; they must not flatten the rest.
     top = max(*sorted(errors)[: -len(errors) // 3], growth.dense_error, growth.svc[1])
     axis.set_ylim(0.0, 1.3 * top)
