@@ -76,6 +76,23 @@ def fit_isotropic(settings: Settings) -> Measured:
 
 
 @case(
+    "fit-digits",
+    "BBLRClassifier().fit on scikit-learn's digits, ten classes, 1,797 x 64, z-scored",
+    Bar(f"time / {LOGISTIC}", "<=", 2.0),
+)
+def fit_digits(settings: Settings) -> Measured:
+    from sklearn.datasets import load_digits
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = load_digits(return_X_y=True)
+    rows = slice(0, settings.rows(len(y)))
+    data = StandardScaler().fit_transform(X)[rows], y[rows]
+    BBLRClassifier().fit(*data)
+    rivals = {MINE: BBLRClassifier, LOGISTIC: _logistic}
+    return _race(rivals, data, settings.repeats(15))
+
+
+@case(
     "fit-web8",
     "BBLRClassifier().fit on web8, sparse 45,546 x 300",
     Bar(f"time / {LOGISTIC}", "<=", 6.0),

@@ -16,7 +16,8 @@ ROOT = "__init__"
 MAY_IMPORT: dict[str, set[str]] = {
     **{room: set() for room in ROOMS},
     "objective": {"losses", "priors", "designs"},
-    "estimators": {*ROOMS, "objective"},
+    "many_objective": {"losses", "priors", "designs"},
+    "estimators": {*ROOMS, "objective", "many_objective"},
     # Structured models take any classifier, by its predict_proba.
     "structured": set(),
     "evaluation": set(),

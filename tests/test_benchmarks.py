@@ -19,6 +19,7 @@ NAMES = {
     "probe",
     "fit-trec07p",
     "fit-isotropic",
+    "fit-digits",
     "fit-web8",
     "cv-web8",
     "memory",

@@ -9,12 +9,13 @@ from bblr.estimators import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.losses import BetaPrior
+from bblr.losses import BetaPrior, DirichletPrior
 
 __all__ = [
     "BBLRClassifier",
     "BBLRClassifierCV",
     "BetaPrior",
+    "DirichletPrior",
     "KernelBBLRClassifier",
     "KernelBBLRClassifierCV",
     "SLAClassifier",

@@ -57,7 +57,8 @@ class Objective(Generic[LossT]):
         """Number of parameters."""
         return self.design.size
 
-    def _weights(self, theta: Floats) -> Floats:
+    def weights(self, theta: Floats) -> Floats:
+        """Return the parameters that the prior sees."""
         return theta[: self.design.n_features]
 
     def scores(self, theta: Floats) -> Floats:
@@ -68,12 +69,12 @@ class Objective(Generic[LossT]):
         """Return the objective."""
         raw = self.scores(theta) if raw is None else raw
         cost = float(self.loss.value(self.y, raw) @ self.weight)
-        return cost + self.prior.value(self._weights(theta))
+        return cost + self.prior.value(self.weights(theta))
 
     def value_gradient(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Return the objective, its gradient and the raw scores, in one pass over the data."""
         value, gradient, raw = self.design.value_gradient(theta, self.y, self.weight, self.loss)
-        weights = self._weights(theta)
+        weights = self.weights(theta)
         gradient[: len(weights)] += self.prior.gradient(weights)
         return value + self.prior.value(weights), gradient, raw
 
@@ -81,7 +82,7 @@ class Objective(Generic[LossT]):
         """Return the objective with each of the steps added to parameter j."""
         raw = self.scores(theta) if raw is None else raw
         cost = self.design.probe(raw, j, steps, self.y, self.weight, self.loss)
-        weights = self._weights(theta)
+        weights = self.weights(theta)
         if j == len(weights):
             return cost + self.prior.value(weights)
         return cost + self.prior.along(weights, j, steps)
@@ -89,8 +90,7 @@ class Objective(Generic[LossT]):
     def errors(self, theta: Floats, raw: Floats | None = None) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         raw = self.scores(theta) if raw is None else raw
-        wrong = ~(self.y * (raw - self.loss.threshold) > 0)
-        return float(self.weight @ wrong)
+        return float(self.weight @ self.loss.wrong(self.y, raw))
 
     def pull(self, residual: Floats) -> Floats:
         """Return the transpose product of the data in parameter space with a number a row."""
@@ -125,19 +125,22 @@ class Objective(Generic[LossT]):
         """Return the same objective under another prior."""
         return replace(self, prior=prior)
 
-    def information(self, theta: Floats) -> Floats:
-        """Return the Fisher information at theta plus the prior's curvature, over all rows."""
-        weights = self._weights(theta)
+    def information(self, theta: Floats) -> list[Floats]:
+        """Return the Fisher information plus the prior's curvature, over all rows.
+
+        It is the only one in a list: of many classes there is one for each.
+        """
+        weights = self.weights(theta)
         matrix = self.design.curvature(self.fisher(self.scores(theta)), max_rows=len(self.y))
         matrix[np.diag_indices(len(weights))] += self.prior.curvature(weights)
-        return matrix
+        return [matrix]
 
     def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Preconditioner:
         """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
         raw = self.scores(theta) if raw is None else raw
         weight = self.fisher(raw)
         floor = np.zeros(self.size)
-        weights = self._weights(theta)
+        weights = self.weights(theta)
         floor[: len(weights)] = self.prior.curvature(weights)
         # Where every example has left the slope of the loss nothing is known of the curvature; a
         # thousandth of its mean keeps the step finite.

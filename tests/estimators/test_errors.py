@@ -8,6 +8,7 @@ from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
     BetaPrior,
+    DirichletPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
     SLAClassifier,
@@ -65,6 +66,7 @@ BAD_PARAMETERS = [
     (KernelBBLRClassifierCV(cv=1), "cv"),
     (KernelBBLRClassifierCV(gamma_limit=0.5), "gamma_limit"),
     (KernelBBLRClassifierCV(prior="weakish"), "prior"),
+    (BBLRClassifier(DirichletPrior.weak(3)), "prior must have a plateau for each class"),
     (SLAClassifier(gamma_min=-1), "gamma_min"),
     (SLAClassifier(gamma_min=10, gamma_max=2), "gamma_min"),
     (SLAClassifier(spacing=0), "spacing"),
@@ -95,7 +97,6 @@ BAD_DATA = {
     "NaN": (np.where(np.eye(20, 2), np.nan, X), Y, None, "NaN"),
     "infinity": (np.where(np.eye(20, 2), np.inf, X), Y, None, "infinity"),
     "one class": (X, np.zeros(20), None, "one class"),
-    "three classes": (X, np.arange(20) % 3, None, "Only binary"),
     "empty": (X[:0], Y[:0], None, "minimum of 1 is required"),
     "lengths": (X, Y[:19], None, "inconsistent numbers of samples"),
     "negative weight": (X, Y, -np.ones(20), "sample_weight"),
@@ -115,6 +116,12 @@ def test_bad_data_change_nothing(model, case):
         fitted.fit(features, labels, sample_weight=weight)
     np.testing.assert_array_equal(fitted.decision_function(X), before)
     assert fitted.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("model", [SLAClassifier(), ZeroOneClassifier()], ids=str)
+def test_two_classes_only(model):
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        model.fit(X, np.arange(20) % 3)
 
 
 def test_too_few_examples_to_hold_out():

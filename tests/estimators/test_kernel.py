@@ -20,7 +20,7 @@ from bblr.estimators._kernel import KernelProblem, make_kernel_descent
 from bblr.estimators._kernel_slam import (
     KernelSearch,
     _fold_problem,
-    _score,
+    score_held_out,
 )
 from bblr.estimators._kernel_sparsify import Sparsify, choose_size
 from bblr.estimators._slam import Fold, Path
@@ -234,7 +234,7 @@ def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
     search = KernelSearch(problem, [fold], make_kernel_descent(1e-13, 500), None, 0)
     path = Path(BetaPrior(0.05, 0.9), 0.3, (1.0,), None)
     (cell,) = search.grid((0.05,), (0.3,), path.prior)
-    found = _score(*_fitted_alone(search, fold, path))
+    found = score_held_out(*_fitted_alone(search, fold, path))
     assert cell.error == pytest.approx(found.errors / 40, abs=1e-12)
     assert cell.loss == pytest.approx(found.loss / 40, rel=1e-5)
 

@@ -34,6 +34,7 @@ NAMES = {
     "kernel-uci-noisy",
     "kernel-growth",
     "kernel-centres",
+    "many-classes",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -51,5 +51,5 @@ def test_some_weight_is_left(make_objective):
 
 
 def test_missing_methods_are_named():
-    with pytest.raises(TypeError, match="hard EM needs an objective with with_prior"):
+    with pytest.raises(TypeError, match="hard EM needs an objective with weights"):
         HardEM().minimise(object(), np.zeros(2))

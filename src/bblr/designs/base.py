@@ -43,6 +43,34 @@ class Pass(NamedTuple):
     raw: Floats
 
 
+class ManyPass(NamedTuple):
+    """The same for many classes: value, gradient (class x feature), slopes, raw scores."""
+
+    value: float
+    gradient: Floats
+    slopes: Floats
+    raw: Floats
+
+
+class SoftmaxLoss(Protocol):
+    """What a design asks of a loss of many classes."""
+
+    @property
+    def low(self) -> tuple[float, ...]:
+        """Least probability of each class."""
+
+    @property
+    def gamma(self) -> float:
+        """Sharpness."""
+
+    @property
+    def b(self) -> float:
+        """Height above the plateaus."""
+
+    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the cost of each example and its derivatives by the raw scores."""
+
+
 class Curvature(NamedTuple):
     """Z'WZ, Z'W1 and 1'W1 of some row weights W, with Z = X - centre."""
 
@@ -107,6 +135,21 @@ class Design(ABC):
         value, residual = loss.value_gradient(y, raw)
         residual = residual * weight
         return Pass(float(value @ weight), self.pull(residual), float(residual.sum()), raw)
+
+    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts, a column a class."""
+        columns = [self.scores(c, float(v)) for c, v in zip(coef, intercepts, strict=True)]
+        return np.column_stack(columns)
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes, its derivatives and the scores."""
+        raw = self.many_scores(coef, intercepts)
+        value, residual = loss.value_gradient(y, raw)
+        residual = residual * weight[:, None]
+        gradient = np.stack([self.pull(np.ascontiguousarray(column)) for column in residual.T])
+        return ManyPass(float(value @ weight), gradient, residual.sum(axis=0), raw)
 
     def probe(
         self,

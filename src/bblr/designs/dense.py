@@ -10,9 +10,21 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, num_threads, one_blas_thread
 from bblr.designs._kernels import dense as kernels
-from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
+from bblr.designs._kernels.softmax import softmax_residual
+from bblr.designs.base import (
+    Curvature,
+    Design,
+    ElementwiseLoss,
+    Floats,
+    ManyPass,
+    Moments,
+    Pass,
+    SoftmaxLoss,
+)
 
 _CHUNK = 1024
+# Rows of a block of many classes: it and its scores fit into a cache.
+_BLOCK = 256
 
 
 class DenseDesign(Design):
@@ -86,6 +98,53 @@ class DenseDesign(Design):
             kernel, (self.n_features + 1,), own, intercept, y, weight, loss.fused, raw
         )
         return Pass(value, gradient[:-1], float(gradient[-1]), raw)
+
+    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts, a column a class."""
+        raw = np.empty((self.n_rows, len(coef)))
+        own = coef.astype(self._product, copy=False).T
+
+        def part(_: int, start: int, stop: int) -> None:
+            for s in range(start, stop, _BLOCK):
+                e = min(s + _BLOCK, stop)
+                raw[s:e] = self._wide(s, e) @ own + intercepts
+
+        with one_blas_thread(_BLOCK):
+            map_ranges(part, self.n_rows, self.X.size * len(coef) // 4)
+        return raw
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes, its derivatives and the scores.
+
+        Blocks of rows are multiplied by BLAS and stay in a cache in between.
+        """
+        d, classes = self.n_features, len(coef)
+        raw = np.empty((self.n_rows, classes))
+        own = coef.astype(self._product, copy=False).T
+        low, b, gamma = np.array(loss.low), loss.b, loss.gamma
+
+        def part(_: int, start: int, stop: int) -> tuple[float, Floats, Floats]:
+            value, gradient, slopes = 0.0, np.zeros((classes, d)), np.zeros(classes)
+            residual = np.empty((_BLOCK, classes))
+            for s in range(start, stop, _BLOCK):
+                e = min(s + _BLOCK, stop)
+                X, r = self._wide(s, e), residual[: e - s]
+                raw[s:e] = X @ own + intercepts
+                value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, r)
+                gradient += r.T.astype(self._product, copy=False) @ X
+                slopes += r.sum(axis=0)
+            return value, gradient, slopes
+
+        with one_blas_thread(_BLOCK):
+            parts = map_ranges(part, self.n_rows, self.X.size * classes // 4)
+        value = sum(v for v, _, _ in parts)
+        gradient = np.sum([g for _, g, _ in parts], axis=0)
+        return ManyPass(value, gradient, np.sum([s for _, _, s in parts], axis=0), raw)
+
+    def _wide(self, start: int, stop: int) -> NDArray[Any]:
+        return self.X[start:stop].astype(self._product, copy=False)
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
+from bblr.designs.base import (
+    Curvature,
+    Design,
+    ElementwiseLoss,
+    Floats,
+    ManyPass,
+    Moments,
+    Pass,
+    SoftmaxLoss,
+)
 from bblr.designs.centres import Basis
 from bblr.designs.dense import DenseDesign
 from bblr.designs.kernel_function import Gram
@@ -93,6 +102,24 @@ class KernelDesign(Design):
             gradient += done.gradient
             raw[rows] = done.raw
         return Pass(value, gradient, slope, raw)
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes and the rest, each block made once."""
+        value, slopes, gradient = 0.0, np.zeros(len(coef)), np.zeros_like(coef)
+        raw = np.empty((self.n_rows, len(coef)))
+        for rows, block in self._blocks():
+            done = block.many_value_gradient(coef, intercepts, y[rows], weight[rows], loss)
+            value += done.value
+            slopes += done.slopes
+            gradient += done.gradient
+            raw[rows] = done.raw
+        return ManyPass(value, gradient, slopes, raw)
+
+    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return the features @ coef.T + intercepts, each block made once."""
+        return np.concatenate([b.many_scores(coef, intercepts) for _, b in self._blocks()])
 
     def table(self) -> Floats:
         """Return all features as one dense array."""

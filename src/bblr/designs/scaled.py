@@ -8,11 +8,12 @@ the same for a feature in metres and one in millimetres, and so does a penalty.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.base import Design, ElementwiseLoss, Floats
+from bblr.designs.base import Design, ElementwiseLoss, Floats, SoftmaxLoss
 
 # A column that varies by less than this share of its size is constant up to rounding.
 _FLAT = 1e-13
@@ -90,6 +91,34 @@ class ScaledDesign:
     def scores(self, theta: Floats) -> Floats:
         """Return the raw score of every row."""
         return self.design.scores(*self.unpack(theta))
+
+    def unpack_many(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return the weights (class x feature) and intercepts in the units of X."""
+        coef = theta[:, : self.n_features] / self.scale
+        shift = coef @ self.centre
+        return coef, (theta[:, -1] if self.fit_intercept else 0.0) - shift
+
+    def pack_many(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return the parameters, a row a class, of weights and intercepts in the units of X."""
+        rows = zip(coef, intercepts, strict=True)
+        return np.stack([self.pack(weights, float(intercept)) for weights, intercept in rows])
+
+    def many_scores(self, theta: Floats) -> Floats:
+        """Return the raw scores of every row, a column a class; `theta` has a row a class."""
+        return self.design.many_scores(*self.unpack_many(theta))
+
+    def many_value_gradient(
+        self, theta: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
+    ) -> tuple[float, Floats, Floats]:
+        """Return the weighted loss of many classes, its gradient and the raw scores."""
+        done = self.design.many_value_gradient(*self.unpack_many(theta), y, weight, loss)
+        gradient = np.empty_like(theta)
+        gradient[:, : self.n_features] = (
+            done.gradient - np.outer(done.slopes, self.centre)
+        ) / self.scale
+        if self.fit_intercept:
+            gradient[:, -1] = done.slopes
+        return done.value, gradient, done.raw
 
     def _parameter_gradient(self, gradient: Floats, slope: float) -> Floats:
         out = np.empty(self.size)

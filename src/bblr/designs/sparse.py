@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, num_threads
 from bblr.designs._kernels import sparse as kernels
-from bblr.designs.base import Curvature, Design, ElementwiseLoss, Floats, Moments, Pass
+from bblr.designs._kernels.softmax import csr_softmax
+from bblr.designs.base import (
+    Curvature,
+    Design,
+    ElementwiseLoss,
+    Floats,
+    ManyPass,
+    Moments,
+    Pass,
+    SoftmaxLoss,
+)
 
 
 def _unsigned(index: NDArray[Any]) -> NDArray[Any]:
@@ -98,6 +108,18 @@ class SparseDesign(Design):
             (self.n_features + 1,), coef, intercept, y, weight, loss.fused, raw,
         )  # fmt: skip
         return Pass(value, gradient[:-1], float(gradient[-1]), raw)
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes, its derivatives and the scores."""
+        raw = np.empty((self.n_rows, len(coef)))
+        gradient, value = self._sum_parts(
+            csr_softmax,
+            (self.n_features + 1, len(coef)), np.ascontiguousarray(coef.T), intercepts, y, weight,
+            np.array(loss.low), loss.b, loss.gamma, raw,
+        )  # fmt: skip
+        return ManyPass(value, np.ascontiguousarray(gradient[:-1].T), gradient[-1], raw)
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""

@@ -13,6 +13,7 @@ from bblr.designs.kernel_function import KernelFunction
 from bblr.estimators._front import Training, is_precomputed
 from bblr.estimators._kernel import KernelFit
 from bblr.estimators._linear import ProbabilisticClassifier
+from bblr.losses import DirichletDiscrete
 
 Floats = NDArray[np.float64]
 
@@ -20,9 +21,10 @@ Floats = NDArray[np.float64]
 _BLOCK = 4 * 2**20
 
 
-class KernelBinaryClassifier(ProbabilisticClassifier):
-    """A weighted sum of similarities to support vectors, and a link to probabilities."""
+class KernelClassifier(ProbabilisticClassifier):
+    """Weighted sums of similarities to support vectors, and a link to probabilities."""
 
+    _many = True
     kernel: Any
     kernel_gamma_: float
     _function: KernelFunction
@@ -48,8 +50,9 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Positive where the second class is predicted.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one score, positive where the second is predicted; of more a score
+            each.
         """
         check_is_fitted(self)
         precomputed = self._function.name == "precomputed"
@@ -60,16 +63,19 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        weights = self.dual_coef_[0]
-        intercept = float(self.intercept_[0])
+        decision = self._decision(X, precomputed)
+        return decision if decision.shape[1] > 1 else decision[:, 0]
+
+    def _decision(self, X: Any, precomputed: bool) -> Floats:
+        weights = self.dual_coef_.T
         if precomputed:
-            return np.asarray(X[:, self.support_] @ weights + intercept, dtype=np.float64)
+            return np.asarray(X[:, self.support_] @ weights + self.intercept_, dtype=np.float64)
         vectors = self.support_vectors_
         sparse = issparse(X)
         if sparse != issparse(vectors) and callable(self._function.name):
             # A callable gets what it got in training.
             X = X.toarray() if sparse else csr_array(X)
-        out = np.full(X.shape[0], intercept)
+        out = np.tile(self.intercept_, (X.shape[0], 1))
         step = max(1, _BLOCK // max(1, len(weights)))
         for s in range(0, X.shape[0] if len(weights) else 0, step):
             out[s : s + step] += self._function(X[s : s + step], vectors) @ weights
@@ -86,15 +92,20 @@ class KernelBinaryClassifier(ProbabilisticClassifier):
         self._function = function
         self.kernel_gamma_ = function.gamma
         weights = fitted.weights
-        used = np.flatnonzero(weights)
+        if weights.ndim == 1:
+            weights = weights[:, None]
+        used = np.flatnonzero(weights.any(axis=1))
         order = used[np.argsort(rows[fitted.basis.centres[used]])]
         self.support_ = rows[fitted.basis.centres[order]]
-        self.dual_coef_ = weights[order][None, :]
+        self.dual_coef_ = np.ascontiguousarray(weights[order].T)
         precomputed = function.name == "precomputed"
         self.support_vectors_ = np.empty((0, 0)) if precomputed else data.X[self.support_]
-        labels = data.y[self.support_]
-        self.n_support_ = np.array([(labels < 0).sum(), (labels > 0).sum()])
-        self.intercept_ = np.array([fitted.intercept - fitted.objective.loss.threshold])
+        many = len(data.classes) > 2
+        codes = data.y[self.support_] if many else (data.y[self.support_] > 0).astype(np.intp)
+        self.n_support_ = np.bincount(codes, minlength=len(data.classes))
+        loss = fitted.objective.loss
+        threshold = 0.0 if isinstance(loss, DirichletDiscrete) else loss.threshold
+        self.intercept_ = np.atleast_1d(fitted.intercept - threshold)
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)

@@ -1,4 +1,4 @@
-"""The front door every binary estimator shares: validate and encode on the way in."""
+"""The front door every estimator shares: validate and encode on the way in."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ Floats = NDArray[np.float64]
 
 
 class Training(NamedTuple):
-    """Validated training data: rows, labels -1 and +1, row weights, and the two classes."""
+    """Validated training data: rows, labels, row weights, and the classes.
+
+    Labels are -1 and +1 of two classes, and class numbers of more.
+    """
 
     X: Any
     design: Design
-    y: Floats
+    y: NDArray[Any]
     weight: Floats
     classes: NDArray[Any]
 
@@ -56,7 +59,10 @@ def validate_training(
     *,
     sparse: Any = ("csr", "csc"),
 ) -> Training:
-    """Check what a user hands to ``fit`` and encode it."""
+    """Check what a user hands to ``fit`` and encode it.
+
+    More than two classes are refused unless the estimator's tags say that it takes them.
+    """
     X, y = validate_data(
         estimator,
         X,
@@ -69,9 +75,11 @@ def validate_training(
     weight = _row_weights(sample_weight, X)
     present = weight > 0
     classes = np.unique(y[present])
-    _check_two_classes(y, classes)
-    labels = np.where(y == classes[1], 1.0, -1.0)
-    weight = weight * _class_factors(class_weight, classes, labels, weight)
+    _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    # Classes of which no example has a weight count as the nearest that has; they have none.
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    weight = weight * _class_factors(class_weight, classes, codes, weight)
+    labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
     return Training(X, make_design(X), labels, weight, classes)
 
 
@@ -125,13 +133,13 @@ def _row_weights(sample_weight: Any, X: Any) -> Floats:
     return np.asarray(weight, dtype=np.float64)
 
 
-def _check_two_classes(y: Any, classes: NDArray[Any]) -> None:
+def _check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold two classes, got one class only: {classes.tolist()}. "
-            "Examples of zero weight do not count."
+            f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
+            f"{classes.tolist()}. Examples of zero weight do not count."
         )
-    if len(classes) > 2:
+    if len(classes) > 2 and not many:
         kind = type_of_target(y, input_name="y")
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: "
@@ -141,19 +149,18 @@ def _check_two_classes(y: Any, classes: NDArray[Any]) -> None:
 
 
 def _class_factors(
-    class_weight: Any, classes: NDArray[Any], labels: Floats, weight: Floats
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weight: Floats
 ) -> Floats | float:
     if class_weight is None:
         return 1.0
-    positive = labels > 0
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(
                 "class_weight must be 'balanced', a dict of weights by class, or None; "
                 f"got {class_weight!r}."
             )
-        totals = np.array([weight[~positive].sum(), weight[positive].sum()])
-        factors = totals.sum() / (2.0 * totals)
+        totals = np.bincount(codes, weight, len(classes))
+        factors = totals.sum() / (len(classes) * totals)
     elif isinstance(class_weight, dict):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
@@ -171,7 +178,7 @@ def _class_factors(
             "class_weight must be 'balanced', a dict of weights by class, or None; "
             f"got {class_weight!r}."
         )
-    return np.where(positive, factors[1], factors[0])
+    return np.asarray(factors[codes])
 
 
 def check_number(

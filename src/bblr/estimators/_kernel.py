@@ -20,10 +20,18 @@ from bblr.designs.centres import (
 from bblr.designs.kernel import kernel_design
 from bblr.designs.kernel_function import Gram
 from bblr.estimators._rows import groups
-from bblr.estimators._training import LOOSE, robust_start
-from bblr.losses import BetaBernoulli, BetaPrior
-from bblr.objective import Objective
-from bblr.priors import Gaussian, Prior
+from bblr.estimators._training import (
+    LOOSE,
+    AnyObjective,
+    AnyPrior,
+    gaussian,
+    make_objective,
+    own_link,
+    robust_start,
+)
+from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.many_objective import ManyObjective
+from bblr.priors import Prior
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution
 from bblr.solvers.solution import Callback
 
@@ -58,7 +66,7 @@ class KernelProblem:
     gram : Gram
         The kernel of the rows.
     y, weight : ndarray of shape (n_rows,)
-        Labels -1 and +1, and weights.
+        Labels -1 and +1, or numbers of many classes, and weights.
     rkhs : bool
         Whether the penalty is on the norm of the function rather than on its weights.
     fit_intercept : bool
@@ -68,7 +76,7 @@ class KernelProblem:
     """
 
     gram: Gram
-    y: Floats
+    y: NDArray[Any]
     weight: Floats
     rkhs: bool
     fit_intercept: bool
@@ -85,15 +93,15 @@ class KernelProblem:
         )
 
     def objective(
-        self, basis: Basis, prior: BetaPrior, penalty: Prior, *, uncorrelated: bool = True
-    ) -> Objective[BetaBernoulli]:
+        self, basis: Basis, prior: AnyPrior, penalty: Prior, *, uncorrelated: bool = True
+    ) -> AnyObjective:
         """Return the objective in the coordinates of a basis."""
         features = kernel_design(self.gram, basis, self.cache_bytes)
         design = ScaledDesign(
             features, self.weight, self.fit_intercept, plain=True, uncorrelated=uncorrelated
         )
-        loss = BetaBernoulli.from_prior(prior, 1.0)
-        return Objective(loss, penalty, design, self.y, self.weight)
+        objective = make_objective(prior, 1.0, 0.0, design, self.y, self.weight)
+        return objective.with_prior(penalty)
 
     def full_basis(self, tol: float = RANK_TOL) -> Basis:
         """Return the basis with every row a centre, without directions below `tol`."""
@@ -143,7 +151,7 @@ class KernelProblem:
         return np.concatenate([chosen, drawn])
 
     def centres(
-        self, count: int, prior: BetaPrior, l2: float, descent: Any, rng: np.random.Generator
+        self, count: int, prior: AnyPrior, l2: float, descent: Any, rng: np.random.Generator
     ) -> Rows:
         """Return centres among the rows that a first, rough fit has not settled.
 
@@ -161,7 +169,7 @@ class KernelProblem:
     def chosen_basis(
         self,
         limit: int | None,
-        prior: BetaPrior,
+        prior: AnyPrior,
         l2: float,
         descent: Any,
         rng: np.random.Generator,
@@ -171,11 +179,16 @@ class KernelProblem:
             return self.full_basis()
         return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
 
-    def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
-        """Return how hard each row pulls at its score."""
-        return self.weight * np.abs(loss.value_gradient(self.y, raw)[1])
+    def pulls(self, loss: BetaBernoulli | DirichletDiscrete, raw: Floats) -> Floats:
+        """Return how hard each row pulls at its score, or at those of all classes."""
+        residual = np.abs(loss.value_gradient(self.y, raw)[1])
+        return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
 
-    def _scores(self, centres: Rows, weights: Floats, intercept: float) -> Floats:
+    def rarest(self) -> int:
+        """Return how many rows the smallest class has."""
+        return int(np.unique(self.y, return_counts=True)[1].min())
+
+    def _scores(self, centres: Rows, weights: Floats, intercept: float | Floats) -> Floats:
         step = max(1, 2**22 // max(1, len(centres)))
         parts = [
             self.gram.block(slice(s, s + step), centres) @ weights
@@ -188,19 +201,33 @@ class KernelFit(NamedTuple):
     """A basis, the objective on it, and where the solver ended."""
 
     basis: Basis
-    objective: Objective[BetaBernoulli]
+    objective: AnyObjective
     solution: Solution
 
     @property
-    def weights(self) -> Floats:
-        """Weight of each centre."""
-        transform = self.basis.transform
-        return np.asarray(transform @ self.solution.theta[: transform.shape[1]])
+    def _by_class(self) -> Floats:
+        """Parameters, a row a class; of two classes one row."""
+        return self.solution.theta.reshape(-1, self.objective.design.size)
 
     @property
-    def intercept(self) -> float:
-        """Intercept of the raw scores."""
-        return float(self.solution.theta[-1]) if self.objective.design.fit_intercept else 0.0
+    def weights(self) -> Floats:
+        """Weight of each centre; of many classes a column each."""
+        transform = self.basis.transform
+        weights = transform @ self._by_class[:, : transform.shape[1]].T
+        return weights if isinstance(self.objective, ManyObjective) else weights[:, 0]
+
+    @property
+    def intercept(self) -> Any:
+        """Intercept of the raw scores; of many classes one each."""
+        own = self._by_class[:, -1] if self.objective.design.fit_intercept else 0.0
+        if isinstance(self.objective, ManyObjective):
+            return own * np.ones(self.objective.n_classes)
+        return float(np.squeeze(own))
+
+    @property
+    def prior(self) -> AnyPrior:
+        """Plateaus of the fit."""
+        return own_link(self.objective.loss).prior
 
     @property
     def raw(self) -> Floats:
@@ -216,16 +243,18 @@ def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
 def fit(
     problem: KernelProblem,
     basis: Basis,
-    prior: BetaPrior,
+    prior: AnyPrior,
     l2: float,
     gammas: tuple[float, ...],
     descent: LBFGS,
     callback: Callback | None = None,
 ) -> KernelFit:
     """Walk through the gammas in the coordinates of a basis."""
-    many = basis.transform.shape[1] > _MAX_NEWTON
-    objective = problem.objective(basis, prior, Gaussian(l2), uncorrelated=many)
-    stage: Any = descent if many else FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
+    large = basis.transform.shape[1] > _MAX_NEWTON
+    objective = problem.objective(basis, prior, gaussian(l2, prior), uncorrelated=large)
+    stage: Any = descent
+    if not large and not isinstance(objective, ManyObjective):
+        stage = FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
     theta = np.zeros(objective.size)
     # Under most kernels all rows are equally long, and none reaches farther than another.
     if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):

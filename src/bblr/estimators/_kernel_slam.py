@@ -23,8 +23,8 @@ from bblr.estimators._front import Training
 from bblr.estimators._kernel import KernelProblem, fit
 from bblr.estimators._slam import Fold, Path, Validation, make_folds
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
-from bblr.losses import BetaBernoulli, BetaPrior
-from bblr.objective import Objective
+from bblr.estimators._training import AnyPrior, gaussian
+from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.priors import Gaussian
 from bblr.solvers import LBFGS
 
@@ -104,7 +104,7 @@ class KernelSearch:
         return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
 
     def grid(
-        self, widths: Sequence[float], l2s: Sequence[float], prior: BetaPrior
+        self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior
     ) -> list[Cell]:
         """Return the cross-validated error of each width and penalty."""
         done = Parallel(n_jobs=self.n_jobs)(
@@ -115,7 +115,7 @@ class KernelSearch:
     def hold_out(
         self,
         pairs: Sequence[tuple[float, float]],
-        prior: BetaPrior,
+        prior: AnyPrior,
         rows: int,
         centres: int | None,
     ) -> list[Cell]:
@@ -134,12 +134,12 @@ class KernelSearch:
         basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
         dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
         total = self._weight([fold])
-        yield _score(problem, fold, dense).divided(total)
+        yield score_held_out(problem, fold, dense).divided(total)
         elimination = Elimination(
             part, path.prior, path.l2, path.gammas[-1], self.descent, rng
         )
         for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
-            yield _score(problem, fold, fitted).divided(total)
+            yield score_held_out(problem, fold, fitted).divided(total)
 
     def _one_fifth(self, rows: int) -> Fold:
         """Return a fold that holds a fifth of so many rows out."""
@@ -148,7 +148,7 @@ class KernelSearch:
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
         return Fold(np.setdiff1d(chosen, test), test)
 
-    def validation(self, kernel_gamma: float, prior: BetaPrior) -> Validation:
+    def validation(self, kernel_gamma: float, prior: AnyPrior) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
         problem = self.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
@@ -191,28 +191,30 @@ class KernelSearch:
         return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
 
 
-def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
+def _held(
+    problem: KernelProblem, loss: BetaBernoulli | DirichletDiscrete, raw: Floats, rows: Any
+) -> Held:
     y, weight = problem.y[rows], problem.weight[rows]
-    decision = raw - loss.threshold
-    wrong = y * decision <= 0
+    decision = raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
+    wrong = loss.wrong(y, raw)
     return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
 
 
 def _width_cells(
-    search: KernelSearch, width: float, l2s: Sequence[float], prior: BetaPrior
+    search: KernelSearch, width: float, l2s: Sequence[float], prior: AnyPrior
 ) -> list[Cell]:
     problem = search.at_width(width)
-    design = problem.objective(search.basis(problem), prior, Gaussian(1.0)).design
-    loss = BetaBernoulli.from_prior(prior, 1.0)
+    whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
     cells = []
     for l2 in l2s:
         errors, cost = 0.0, 0.0
         for fold in search.folds:
             kept = np.zeros(len(problem.y))
             kept[fold.train] = problem.weight[fold.train]
-            objective = Objective(loss, Gaussian(l2), design, problem.y, kept)
+            objective = replace(whole, prior=gaussian(l2, prior), weight=kept)
             theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
-            held = _held(problem, loss, objective.scores(theta)[fold.test], fold.test)
+            raw = objective.scores(theta)[fold.test]
+            held = _held(problem, whole.loss, raw, fold.test)
             errors += held.errors
             cost += held.loss
         cells.append(Cell(width, l2, errors / search.held_out, cost / search.held_out))
@@ -223,7 +225,7 @@ def _held_out_cell(
     search: KernelSearch,
     fold: Fold,
     pair: tuple[float, float],
-    prior: BetaPrior,
+    prior: AnyPrior,
     centres: int | None,
 ) -> Cell:
     """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
@@ -232,7 +234,7 @@ def _held_out_cell(
     part = problem.on_rows(fold.train)
     rng = np.random.default_rng(search.seed)
     basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
-    held = _score(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
+    held = score_held_out(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
     held = held.divided(float(problem.weight[fold.test].sum()))
     return Cell(width, l2, held.errors, held.loss)
 
@@ -241,7 +243,7 @@ def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
     """Return the numbers of so many rows, each class with its share, and no fewer than ten."""
     rng = check_random_state(random)
     chosen = []
-    for rows in (np.flatnonzero(y < 0), np.flatnonzero(y > 0)):
+    for rows in (np.flatnonzero(y == label) for label in np.unique(y)):
         share = max(round(count * len(rows) / len(y)), min(len(rows), _LEAST_OF_A_CLASS))
         chosen.append(rng.permutation(rows)[:share])
     return np.sort(np.concatenate(chosen))
@@ -254,7 +256,8 @@ def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) ->
     return problem, part, dense
 
 
-def _score(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
+def score_held_out(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
+    """Return how a fit to the training rows of a fold does on the others."""
     centres = fold.train[fitted.basis.centres]
     raw = problem.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
     return _held(problem, fitted.objective.loss, raw, fold.test)
@@ -268,7 +271,7 @@ def _fold_sizes(
     elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
     pool = elimination.pool(dense)
     fits = elimination.to_sizes(pool, sizes)
-    return [_score(problem, fold, dense), *(_score(problem, fold, fitted) for fitted in fits)]
+    return [score_held_out(problem, fold, fitted) for fitted in (dense, *fits)]
 
 
 def _fold_shares(
@@ -276,7 +279,7 @@ def _fold_shares(
 ) -> list[Held]:
     problem, part, dense = _fold_problem(search, fold, width, path)
     fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
-    return [_score(problem, fold, fitted) for fitted in fits]
+    return [score_held_out(problem, fold, fitted) for fitted in fits]
 
 
 def given_folds(
@@ -291,9 +294,10 @@ def given_folds(
         if max(np.max(train, initial=0), np.max(test, initial=0)) >= n:
             raise ValueError(f"cv names rows beyond the {n} of X.")
         kept = Fold(*(found[found >= 0] for found in (place[train], place[test])))
-        if len(kept.test) == 0 or len(np.unique(training.y[rows[kept.train]])) < 2:
+        found = len(np.unique(training.y[rows[kept.train]]))
+        if len(kept.test) == 0 or found < len(training.classes):
             raise ValueError(
-                "cv must give every fold rows to hold out and both classes to train on; rows of "
+                "cv must give every fold rows to hold out and all classes to train on; rows of "
                 "zero weight do not count."
             )
         folds.append(kept)

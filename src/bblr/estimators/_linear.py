@@ -1,4 +1,4 @@
-"""What classifiers of two classes share once they are fitted, linear ones above all."""
+"""What classifiers share once they are fitted, linear ones above all."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ Floats = NDArray[np.float64]
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """A score of two classes: the positive one is predicted where it exceeds 0."""
+    """A score of two classes: the positive one is predicted where it exceeds 0.
 
+    A subclass that sets `_many` takes more classes as well; each then has a score of its own.
+    """
+
+    _many = False
     intercept_: Floats
     classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._many
         tags.input_tags.sparse = True
         return tags
 
@@ -63,8 +67,9 @@ class LinearBinaryClassifier(BinaryClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Positive where the second class is predicted.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one score, positive where the second is predicted; of more a score
+            each.
         """
         check_is_fitted(self)
         X = validate_data(
@@ -74,7 +79,10 @@ class LinearBinaryClassifier(BinaryClassifier):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        return make_design(X).scores(self.coef_[0], float(self.intercept_[0]))
+        design = make_design(X)
+        if len(self.coef_) > 1:
+            return design.many_scores(self.coef_, self.intercept_)
+        return design.scores(self.coef_[0], float(self.intercept_[0]))
 
 
 class ProbabilisticClassifier(BinaryClassifier):
@@ -92,12 +100,14 @@ class ProbabilisticClassifier(BinaryClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
         decision = self.decision_function(X)
-        positive = self.link_.probability(decision)
-        return np.column_stack([1.0 - positive, positive])
+        probability: Floats = self.link_.probability(decision)
+        if probability.ndim == 2:
+            return probability
+        return np.column_stack([1.0 - probability, probability])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class.
@@ -109,13 +119,13 @@ class ProbabilisticClassifier(BinaryClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the more probable class of each row: the argmax of ``predict_proba``.
+        """Return the most probable class of each row: the argmax of ``predict_proba``.
 
         Parameters
         ----------

@@ -20,14 +20,20 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
-from bblr.estimators._training import LOOSE, make_start, robust_start
-from bblr.losses import BetaBernoulli, BetaPrior
-from bblr.objective import Objective
-from bblr.priors import Gaussian
+from bblr.estimators._training import (
+    LOOSE,
+    AnyObjective,
+    AnyPrior,
+    make_objective,
+    make_start,
+    robust_start,
+)
+from bblr.estimators.link import Link
+from bblr.estimators.many_link import ManyLink
+from bblr.losses import BetaBernoulli, BetaPrior, DirichletDiscrete, DirichletPrior
 from bblr.solvers import geometric
 
 Floats = NDArray[np.float64]
-LinearObjective = Objective[BetaBernoulli]
 
 # Where examples are few one division into folds says little; a few more cost nothing.
 FEW = 2000
@@ -37,7 +43,7 @@ _REPEATS = 3
 class Path(NamedTuple):
     """A way of training: plateaus, penalty, gammas to walk through, and a bound on leverage."""
 
-    prior: BetaPrior
+    prior: AnyPrior
     l2: float
     gammas: tuple[float, ...]
     leverage: float | None
@@ -66,10 +72,10 @@ def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fo
         return [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
     if cv < 2:
         raise ValueError(f"cv must be at least 2 folds, got {cv}.")
-    smallest = int(min((labels > 0).sum(), (labels < 0).sum()))
+    smallest = int(np.unique(labels, return_counts=True)[1].min())
     if smallest < 2:
         raise ValueError(
-            "cv needs at least 2 examples of each class to hold some out; the smaller class "
+            "cv needs at least 2 examples of each class to hold some out; the smallest class "
             f"has {smallest}. Add examples, or use the classifier without CV in its name."
         )
     rng = check_random_state(random_state)
@@ -127,12 +133,31 @@ class Validation:
         values = self._over_folds(_fold_decisions, path)
         return np.concatenate(values), np.concatenate([fold.test for fold in self.folds])
 
+    def mistakes(self, path: Path) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Return which held-out rows a path gets wrong, and the rows they are."""
+        wrong = self._over_folds(_fold_mistakes, path)
+        return np.concatenate(wrong), np.concatenate([fold.test for fold in self.folds])
+
     def _over_folds(self, work: Callable[..., Any], what: Any) -> list[Any]:
         done = Parallel(n_jobs=self.n_jobs)(
             delayed(work)(self.design, self.y, self.weight, self.descent, fold, what)
             for fold in self.folds
         )
         return list(done)
+
+
+def fit_link(validation: Validation, path: Path, *, even: bool = True) -> Link | ManyLink:
+    """Return the link of greatest likelihood on the held-out scores of a path."""
+    decision, rows = validation.decisions(path)
+    weight = shared_weight(validation.weight, rows)
+    return link_of(decision, validation.y[rows], weight, even=even)
+
+
+def link_of(decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Link | ManyLink:
+    """Return the link of greatest likelihood on held-out scores of two or of many classes."""
+    if decision.ndim == 1:
+        return Link.fit(decision, y, weight)
+    return ManyLink.fit(decision, y, weight, even=even)
 
 
 # Symmetric plateaus to choose among, from nearly logistic regression to strongly robust.
@@ -194,8 +219,8 @@ class Slam:
         best = _best(trials)
         self.report(
             f"{what}: {len(trials)} trials, best error {100 * best.error:.2f} % at "
-            f"a={best.path.prior.a:.3g}, l2={best.path.l2:g}, gamma={best.path.gammas[-1]:g}, "
-            f"leverage={best.path.leverage}"
+            f"a={_strength(best.path.prior):.3g}, l2={best.path.l2:g}, "
+            f"gamma={best.path.gammas[-1]:g}, leverage={best.path.leverage}"
         )
         return trials
 
@@ -206,12 +231,12 @@ class Slam:
         found: list[Trial] = []
         bound = best.path.leverage
         for side in (
-            sorted((a for a in PLATEAUS if a < self.default.prior.a), reverse=True),
-            sorted(a for a in PLATEAUS if a > self.default.prior.a),
+            sorted((a for a in PLATEAUS if a < _strength(self.default.prior)), reverse=True),
+            sorted(a for a in PLATEAUS if a > _strength(self.default.prior)),
         ):
             reach = best.error
             for a in side:
-                prior = BetaPrior(a, 1.0 - 2.0 * a)
+                prior = _even_plateaus(self.default.prior, a)
                 near = (best.path.l2 / 3.0, best.path.l2, 3.0 * best.path.l2)
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
@@ -239,10 +264,10 @@ class Slam:
     def _settle(self, best: Trial) -> Path:
         if best.path == self.default:
             return self.default
-        chosen, rows = self.validation.decisions(best.path)
-        standing, _ = self.validation.decisions(self.default)
-        y, weight = self.validation.y[rows], self.validation.weight
-        gain = (y * standing <= 0).astype(float) - (y * chosen <= 0)
+        chosen, rows = self.validation.mistakes(best.path)
+        standing, _ = self.validation.mistakes(self.default)
+        weight = self.validation.weight
+        gain = standing.astype(float) - chosen
         # Rows held out several times are one example each.
         per_row = np.bincount(rows, gain, len(weight)) / np.maximum(
             1, np.bincount(rows, minlength=len(weight))
@@ -255,15 +280,26 @@ class Slam:
         return best.path
 
 
+def _strength(prior: AnyPrior) -> float:
+    """Return the lower plateau of two classes that weighs as much as the prior."""
+    return prior.a if isinstance(prior, BetaPrior) else 0.5 * prior.w
+
+
+def _even_plateaus(like: AnyPrior, a: float) -> AnyPrior:
+    if isinstance(like, BetaPrior):
+        return BetaPrior(a, 1.0 - 2.0 * a)
+    return DirichletPrior.symmetric(2.0 * a, like.n_classes)
+
+
 def _best(trials: Sequence[Trial]) -> Trial:
     # Among equals the first: the stronger penalty, the smaller gamma.
     return min(trials, key=lambda trial: trial.error)
 
 
-def walk(objective: LinearObjective, path: Path, descent: Any) -> list[Floats]:
+def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
     """Return the parameters at the end of each stage of a path."""
     thetas = []
-    start = make_start(objective.size, descent.tol / LOOSE)
+    start = make_start(objective, descent.tol / LOOSE)
     theta = robust_start(objective, start, np.zeros(objective.size))
     for gamma in path.gammas:
         theta = descent.minimise(objective.with_gamma(gamma), theta).theta
@@ -273,11 +309,12 @@ def walk(objective: LinearObjective, path: Path, descent: Any) -> list[Floats]:
 
 def _objective(
     design: ScaledDesign, y: Floats, weight: Floats, fold: Fold, path: Path
-) -> LinearObjective:
+) -> AnyObjective:
     kept = np.zeros(len(weight))
     kept[fold.train] = weight[fold.train]
-    loss = BetaBernoulli.from_prior(path.prior, path.gammas[0])
-    objective = Objective(loss, Gaussian(path.l2), design, plain_view(y), kept)
+    objective = make_objective(
+        path.prior, path.gammas[0], path.l2, design, plain_view(y), kept
+    )
     return objective if path.leverage is None else objective.bounded(path.leverage)
 
 
@@ -301,16 +338,30 @@ def _fold_errors(
 
 
 def _held_out_errors(
-    objective: LinearObjective, theta: Floats, weight: Floats, fold: Fold
+    objective: AnyObjective, theta: Floats, weight: Floats, fold: Fold
 ) -> float:
-    decision = objective.scores(theta)[fold.test] - objective.loss.threshold
-    return float(weight[fold.test] @ (objective.y[fold.test] * decision <= 0))
+    wrong = objective.loss.wrong(objective.y[fold.test], objective.scores(theta)[fold.test])
+    return float(weight[fold.test] @ wrong)
 
 
 def _fold_decisions(
     design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
 ) -> Floats:
+    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
+    return raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
+
+
+def _fold_mistakes(
+    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+) -> NDArray[np.bool_]:
+    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
+    return loss.wrong(y[fold.test], raw)
+
+
+def _fold_scores(
+    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+) -> tuple[BetaBernoulli | DirichletDiscrete, Floats]:
     objective = _objective(design, y, weight, fold, path)
     theta = walk(objective, path, descent)[-1]
-    last = objective.with_gamma(path.gammas[-1])
-    return last.scores(theta)[fold.test] - last.loss.threshold
+    last: AnyObjective = objective.with_gamma(path.gammas[-1])
+    return last.loss, last.scores(theta)[fold.test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from bblr.designs.centres import Basis
 from bblr.estimators._kernel import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
-from bblr.losses import BetaPrior
+from bblr.estimators._training import AnyPrior
 from bblr.priors import GaussLaplace
 from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
 
@@ -39,7 +40,7 @@ class Elimination:
     ----------
     problem : KernelProblem
         The training rows.
-    prior : BetaPrior
+    prior : BetaPrior or DirichletPrior
         Plateaus.
     l2, gamma : float
         Penalty and sharpness of the refits.
@@ -50,7 +51,7 @@ class Elimination:
     """
 
     problem: KernelProblem
-    prior: BetaPrior
+    prior: AnyPrior
     l2: float
     gamma: float
     descent: LBFGS
@@ -109,15 +110,26 @@ class Elimination:
         basis = self.problem.basis(centres, self.rng)
         return fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
 
-    def _model(self, fitted: KernelFit) -> tuple[Floats, Floats]:
-        """Return the weights and the inverse of the second derivatives by them."""
+    def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
+        """Return the weights and the inverse of the second derivatives by them.
+
+        Of many classes there is one for each: what they have to do with one another is left out.
+        """
         T = fitted.basis.transform
-        information = fitted.objective.information(fitted.solution.theta)
-        diagonal = np.diag_indices_from(information)
-        information[diagonal] += 1e-12 * float(information[diagonal].mean())
-        covariance = cho_solve(cho_factor(information), np.eye(len(information)))
-        d = T.shape[1]
-        return fitted.weights, T @ covariance[:d, :d] @ T.T
+        covariances = [
+            _covariance(matrix, T)
+            for matrix in fitted.objective.information(fitted.solution.theta)
+        ]
+        weights = fitted.weights
+        return weights, covariances[0] if weights.ndim == 1 else covariances
+
+
+def _covariance(information: Floats, T: Floats) -> Floats:
+    diagonal = np.diag_indices_from(information)
+    information[diagonal] += 1e-12 * float(information[diagonal].mean())
+    covariance = cho_solve(cho_factor(information), np.eye(len(information)))
+    d = T.shape[1]
+    return np.asarray(T @ covariance[:d, :d] @ T.T)
 
 
 def gauss_laplace(
@@ -148,23 +160,28 @@ def gauss_laplace(
     descent : LBFGS
         Descent of the refit.
     """
-    loss = full.objective.loss
-    prior = BetaPrior(loss.a, loss.b)
+    loss, prior = full.objective.loss, full.prior
     centres = full.basis.centres
     weights = full.weights
     size = float(np.abs(weights).max(initial=0.0)) or 1.0
     basis = Basis(centres, np.eye(len(centres)))
     objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
-    start = np.append(weights, [full.intercept] if problem.fit_intercept else [])
+    columns = weights.reshape(len(centres), -1)
+    start = columns.T
+    if problem.fit_intercept:
+        start = np.column_stack([start, np.atleast_1d(full.intercept)])
     search = RangeSearch(radius=_RADIUS * size, spacing=_SPACING * size)
     em = HardEM(GradientDescent(), search, share)
-    solution, settled = em.settle(objective.with_gamma(loss.gamma), start)
-    weights = solution.theta[: len(centres)]
-    kept = np.flatnonzero(~settled.prior.laplacian(weights))
+    solution, settled = em.settle(objective.with_gamma(loss.gamma), start.ravel())
+    weights = objective.weights(solution.theta)
+    # Of many classes a vector goes when its weights for all of them do.
+    free = ~settled.prior.laplacian(weights).reshape(columns.shape[::-1])
+    reach = np.abs(weights).reshape(free.shape).max(axis=0)
+    kept = np.flatnonzero(free.any(axis=0))
     if max_vectors is not None and len(kept) > max_vectors:
-        kept = np.sort(kept[np.argsort(-np.abs(weights[kept]), kind="stable")[:max_vectors]])
+        kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
     if len(kept) == 0:
-        kept = np.array([int(np.argmax(np.abs(weights)))])
+        kept = np.array([int(np.argmax(reach))])
     refit = fit(
         problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent
     )

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr.designs import ScaledDesign
 from bblr.estimators.link import Link, asymptotic_prior
-from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.estimators.many_link import ManyLink
+from bblr.losses import BetaBernoulli, BetaPrior, DirichletDiscrete, DirichletPrior
+from bblr.many_objective import ManyObjective
 from bblr.objective import Objective
+from bblr.priors import Gaussian
 from bblr.solvers import (
     LBFGS,
     Annealing,
@@ -29,6 +33,9 @@ SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 # Plateaus, penalty and schedule chosen by the experiment in docs/defaults.md.
 ROBUST = BetaPrior(0.2, 0.6)
 MILD = BetaPrior(0.05, 0.9)
+# Plateaus that stand where they are tuned or learned from few examples; with the bound on leverage
+# they need not be as strong as those of BBLRClassifier (docs/defaults.md).
+STANDING = BetaPrior(0.1, 0.8)
 DEFAULT_L2 = 3.0
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
@@ -36,6 +43,65 @@ _MAX_NEWTON = 1500
 # Stages before the last only prepare it: their tolerance is this many times larger.
 LOOSE = 10.0
 _LEARNING_ROUNDS = 5
+
+
+AnyPrior = BetaPrior | DirichletPrior
+AnyObjective = Objective[BetaBernoulli] | ManyObjective
+
+
+def resolve_any_prior(prior: Any, y: Any, weight: Floats, n_classes: int) -> AnyPrior:
+    """Return the prior that a ``prior`` parameter stands for, given the number of classes."""
+    if isinstance(prior, DirichletPrior) and prior.n_classes != n_classes:
+        raise ValueError(
+            f"prior must have a plateau for each class: it has {prior.n_classes}, y holds "
+            f"{n_classes} classes."
+        )
+    if n_classes == 2:
+        if isinstance(prior, DirichletPrior):
+            prior = prior.as_beta()
+        return resolve_prior(prior, y, weight)
+    if isinstance(prior, DirichletPrior):
+        if not prior.every_class_can_win:
+            raise ValueError(
+                "prior must let every class be the most probable one, but its plateaus "
+                f"{prior.low} leave too little above them: lower the largest."
+            )
+        return prior
+    if isinstance(prior, BetaPrior):
+        raise ValueError(
+            f"prior is a BetaPrior, for two classes; y holds {n_classes}. Give a DirichletPrior, "
+            f"for instance DirichletPrior.symmetric({prior.w:g}, {n_classes})."
+        )
+    if prior == "empirical":
+        return DirichletPrior.empirical(y, weight)
+    if prior == "weak":
+        return DirichletPrior.weak(n_classes)
+    return even_prior(resolve_prior(prior, y, weight), n_classes)
+
+
+def even_prior(prior: BetaPrior, n_classes: int) -> AnyPrior:
+    """Return the prior as it is for two classes, and one of its weight for more."""
+    return prior if n_classes == 2 else DirichletPrior.symmetric(prior.w, n_classes)
+
+
+def make_objective(
+    prior: AnyPrior, gamma: float, l2: float, design: ScaledDesign, y: Any, weight: Floats
+) -> AnyObjective:
+    """Return the objective of two or of many classes, by their prior."""
+    if isinstance(prior, BetaPrior):
+        loss = BetaBernoulli.from_prior(prior, gamma)
+        return Objective(loss, gaussian(l2, prior), design, y, weight)
+    many = DirichletDiscrete.from_prior(prior, gamma)
+    return ManyObjective(many, gaussian(l2, prior), design, y, weight)
+
+
+def gaussian(l2: float, prior: AnyPrior) -> Gaussian:
+    """Return the penalty that `l2` stands for, given the kind of plateaus.
+
+    Two scores of half the size and opposite signs do what one score does, and cost half as much.
+    Of many classes the penalty counts twice, so that two of them are the model of two classes.
+    """
+    return Gaussian(l2 if isinstance(prior, BetaPrior) else 2.0 * l2)
 
 
 def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
@@ -50,7 +116,9 @@ def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
         return prior
     if not isinstance(prior, str) or prior not in PRIORS:
         choices = ", ".join(map(repr, PRIORS))
-        raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {prior!r}.")
+        raise ValueError(
+            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
+        )
     if prior == "weak":
         return BetaPrior.weak()
     if prior == "empirical":
@@ -62,35 +130,55 @@ def check_prior_name(prior: Any) -> None:
     """Raise a ValueError unless a name is one that a classifier which tunes itself knows."""
     if isinstance(prior, str) and prior not in ("tuned", *PRIORS):
         choices = ", ".join(map(repr, ("tuned", *PRIORS)))
-        raise ValueError(f"prior must be one of {choices} or a BetaPrior; got {prior!r}.")
+        raise ValueError(
+            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
+        )
 
 
-def make_descent(solver: str, size: int, tol: float, max_iter: int) -> FisherScoring | LBFGS:
-    """Return the descent of a stage: Newton steps where they are cheap beside a pass."""
-    if solver == "lbfgs" or (solver != "fisher" and size > _MAX_NEWTON):
+def make_descent(
+    solver: str, size: int, tol: float, max_iter: int, *, many: bool = False
+) -> FisherScoring | LBFGS:
+    """Return the descent of a stage: Newton steps where they are cheap beside a pass.
+
+    Of many classes the Fisher information is known but roughly; L-BFGS finds out the rest.
+    """
+    if solver == "lbfgs" or (solver != "fisher" and (many or size > _MAX_NEWTON)):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
     return FisherScoring(tol=tol, max_iter=max_iter)
 
 
-def make_start(size: int, tol: float) -> FisherScoring | LBFGS:
+def make_start(objective: AnyObjective, tol: float) -> FisherScoring | LBFGS:
     """Return the descent of the first step, which need not be exact."""
-    return make_descent("auto", size, LOOSE * tol, 20)
+    many = isinstance(objective, ManyObjective)
+    return make_descent("auto", objective.size, LOOSE * tol, 20, many=many)
 
 
-def robust_start(objective: Objective[BetaBernoulli], descent: Any, theta: Floats) -> Floats:
+def unpack(objective: AnyObjective, theta: Floats) -> tuple[Floats, Floats]:
+    """Return ``coef_`` and ``intercept_``, in the units of X."""
+    if isinstance(objective, ManyObjective):
+        return objective.design.unpack_many(objective.by_class(theta))
+    coef, intercept = objective.design.unpack(theta)
+    return coef[None, :], np.array([intercept - objective.loss.threshold])
+
+
+def robust_start(objective: AnyObjective, descent: Any, theta: Floats) -> Floats:
     """Return where to start: the fit in which no row pulls harder than the median row.
 
     The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
     the plateaus then keep the fit where it is.
     """
-    bounded = objective.bounded(1.0)
+    bounded: AnyObjective = objective.bounded(1.0)
     if np.all(bounded.weight >= (1.0 - 1e-6) * objective.weight):
         return theta  # all rows are equally long, as under most kernels
     return np.asarray(descent.minimise(bounded, theta).theta)
 
 
 def make_solver(
-    solver: Any, gammas: tuple[float, ...], size: int, tol: float, max_iter: int
+    solver: Any,
+    gammas: tuple[float, ...],
+    objective: AnyObjective,
+    tol: float,
+    max_iter: int,
 ) -> Annealing:
     """Return the annealing schedule with the descent and the search a ``solver`` names."""
     if not isinstance(solver, str):
@@ -99,7 +187,8 @@ def make_solver(
         return Annealing(
             gammas, descent=GradientDescent(), search=RangeSearch(first=True), keep="best"
         )
-    descent = make_descent(solver, size, tol, max_iter)
+    many = isinstance(objective, ManyObjective)
+    descent = make_descent(solver, objective.size, tol, max_iter, many=many)
     if solver == "search":
         return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
     return Annealing(gammas, descent=descent, keep="last", loose=LOOSE)
@@ -134,3 +223,40 @@ def learn_plateaus(
         if moved < 1e-3:
             break
     return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
+
+
+def learn_many_plateaus(
+    objective: ManyObjective,
+    solution: Solution,
+    solve: Callable[[ManyObjective, Floats], Solution],
+) -> tuple[Solution, ManyObjective]:
+    """Do the same for many classes, each with a plateau of its own."""
+    theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
+    for k in range(_LEARNING_ROUNDS):
+        link = ManyLink.fit(objective.scores(theta), objective.y, objective.weight, even=False)
+        loss = DirichletDiscrete.from_prior(link.prior, link.gamma)
+        moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
+        objective = objective.with_loss(loss)
+        if k > 0 and moved < 1e-3:
+            break
+        step = solve(objective, theta)
+        theta = step.theta
+        trace += step.trace
+        n_iter += step.n_iter
+    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
+
+
+def learn(
+    objective: AnyObjective, solution: Solution, solve: Callable[[Any, Floats], Solution]
+) -> tuple[Solution, AnyObjective]:
+    """Learn the plateaus of two or of many classes."""
+    if isinstance(objective, ManyObjective):
+        return learn_many_plateaus(objective, solution, solve)
+    return learn_plateaus(objective, solution, solve)
+
+
+def own_link(loss: BetaBernoulli | DirichletDiscrete) -> Link | ManyLink:
+    """Return the link that a loss is itself."""
+    if isinstance(loss, DirichletDiscrete):
+        return ManyLink(loss.prior, loss.gamma)
+    return Link(BetaPrior(loss.a, loss.b), loss.gamma)

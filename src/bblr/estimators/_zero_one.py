@@ -32,8 +32,8 @@ def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
     """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
     loss = BetaBernoulli.from_prior(ROBUST, _START_GAMMAS[0])
     objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
-    start = robust_start(objective, make_start(design.size, 1e-4), np.zeros(design.size))
-    solver = make_solver("auto", _START_GAMMAS, design.size, 1e-4, 100)
+    start = robust_start(objective, make_start(objective, 1e-4), np.zeros(design.size))
+    solver = make_solver("auto", _START_GAMMAS, objective, 1e-4, 100)
     return np.asarray(solver.minimise(objective, start).theta)
 
 

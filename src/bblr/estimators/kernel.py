@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
-from bblr.estimators._expansion import KernelBinaryClassifier
+from bblr.estimators._expansion import KernelClassifier
 from bblr.estimators._front import (
     all_or_nothing,
     check_choice,
@@ -28,10 +28,10 @@ from bblr.estimators._kernel_front import (
     check_kernel_parameters,
     make_problem,
 )
+from bblr.estimators._kernel_slam import score_held_out
+from bblr.estimators._slam import Fold, link_of
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
-from bblr.estimators._training import MILD, resolve_prior
-from bblr.estimators.link import Link
-from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.estimators._training import MILD, AnyPrior, even_prior, own_link, resolve_any_prior
 from bblr.solvers import Stage, geometric
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ _HELD_OUT = 0.25
 _FOLDS = 5
 
 
-class KernelBBLRClassifier(KernelBinaryClassifier):
+class KernelBBLRClassifier(KernelClassifier):
     """Beta-Bernoulli logistic regression with a kernel, and with few support vectors on request.
 
     The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
@@ -221,7 +221,7 @@ default="rbf"
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -234,7 +234,7 @@ default="rbf"
         training = validate_kernel_training(self, X, y, sample_weight)
         problem, rows = make_problem(self, training, self.kernel_gamma)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        prior = self._resolve_prior(problem, rng)
+        prior = self._resolve_prior(problem, len(training.classes), rng)
         dense = self._fit_dense(problem, prior, rng)
         fitted = dense
         if self.sparsity == "backward":
@@ -243,10 +243,8 @@ default="rbf"
             fitted = self._mix(problem, dense, rng)
         self.__dict__.pop("dense_dual_coef_", None)
         self._unpack_expansion(fitted, problem.gram.function, rows, training)
-        loss = fitted.objective.loss
-        self.gamma_ = float(loss.gamma)
-        self.prior_ = BetaPrior(loss.a, loss.b)
-        self.link_ = Link(self.prior_, self.gamma_)
+        self.link_ = own_link(fitted.objective.loss)
+        self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
         if self.sparsity is not None:
             self.dense_dual_coef_ = dense.weights
         return self
@@ -273,7 +271,7 @@ default="rbf"
                 )
 
     def _fit_dense(
-        self, problem: KernelProblem, prior: BetaPrior, rng: np.random.Generator
+        self, problem: KernelProblem, prior: AnyPrior, rng: np.random.Generator
     ) -> KernelFit:
         descent = make_kernel_descent(self.tol, int(self.max_iter))
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
@@ -287,34 +285,36 @@ default="rbf"
     def _vectors_wanted(self) -> int | None:
         return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
 
-    def _resolve_prior(self, problem: KernelProblem, rng: np.random.Generator) -> BetaPrior:
+    def _resolve_prior(
+        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator
+    ) -> AnyPrior:
         """Return the plateaus; those to be learned are the best ones for held-out scores.
 
         On its own training rows a kernel can be right everywhere, and no plateau would be left.
         """
-        prior = resolve_prior(self.prior, problem.y, problem.weight)
-        smallest = int(min((problem.y > 0).sum(), (problem.y < 0).sum()))
+        prior = resolve_any_prior(self.prior, problem.y, problem.weight, n_classes)
+        smallest = problem.rarest()
         if self.prior != "learned" or smallest < 2:
             return prior
         seed = int(rng.integers(2**31 - 1))
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
-        decision = np.empty(len(problem.y))
+        mild = even_prior(MILD, n_classes)
+        decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
         for train, test in folds.split(problem.y[:, None], problem.y):
-            fitted = self._fit_dense(problem.on_rows(train), MILD, rng)
-            decision[test] = _decision(problem, train, test, fitted)
-        learned = Link.fit(decision, problem.y, problem.weight).prior
-        self._say(f"learned plateaus a={learned.a:.3g}, b={learned.b:.3g}")
+            fitted = self._fit_dense(problem.on_rows(train), mild, rng)
+            decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
+        learned = link_of(decision, problem.y, problem.weight, even=False).prior
+        self._say(f"learned plateaus {learned}")
         return learned
 
     def _eliminate(
         self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
     ) -> KernelFit:
-        loss = dense.objective.loss
         elimination = Elimination(
             problem,
-            BetaPrior(loss.a, loss.b),
+            dense.prior,
             float(self.l2),
-            loss.gamma,
+            dense.objective.loss.gamma,
             make_kernel_descent(self.tol, int(self.max_iter)),
             rng,
         )
@@ -328,7 +328,7 @@ default="rbf"
     ) -> KernelFit:
         share = self.laplace_share
         if share == "validated":
-            share = self._validate_share(problem, dense.objective.loss, rng)
+            share = self._validate_share(problem, dense.prior, rng)
             self._say(f"{share:g} of the weights start in the narrow cluster")
         return self._mixture(problem, dense, float(share))
 
@@ -338,22 +338,22 @@ default="rbf"
         return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
 
     def _validate_share(
-        self, problem: KernelProblem, loss: BetaBernoulli, rng: np.random.Generator
+        self, problem: KernelProblem, prior: AnyPrior, rng: np.random.Generator
     ) -> float:
         """Return the share whose fit to three quarters of the rows errs least on the others."""
-        if min((problem.y > 0).sum(), (problem.y < 0).sum()) < 2:
+        if problem.rarest() < 2:
             return 0.5
         seed = int(rng.integers(2**31 - 1))
-        count = max(2, ceil(_HELD_OUT * len(problem.y)))
+        classes = len(np.unique(problem.y))
+        count = max(classes, ceil(_HELD_OUT * len(problem.y)))
         split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
         train, test = next(split.split(problem.y[:, None], problem.y))
         part = problem.on_rows(train)
-        dense = self._fit_dense(part, BetaPrior(loss.a, loss.b), rng)
-        errors = []
-        for share in SHARES:
-            fitted = self._mixture(part, dense, share)
-            decision = _decision(problem, train, test, fitted)
-            errors.append(float(problem.weight[test] @ (problem.y[test] * decision <= 0)))
+        dense = self._fit_dense(part, prior, rng)
+        errors = [
+            score_held_out(problem, Fold(train, test), self._mixture(part, dense, share)).errors
+            for share in SHARES
+        ]
         # Of equals the sparsest.
         return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]
 
@@ -367,8 +367,3 @@ default="rbf"
             f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
         )
 
-
-def _decision(problem: KernelProblem, train: Any, test: Any, fitted: KernelFit) -> Floats:
-    """Return the decision values of rows that were held out."""
-    similar = problem.gram.block(test, train[fitted.basis.centres])
-    return similar @ fitted.weights + fitted.intercept - fitted.objective.loss.threshold

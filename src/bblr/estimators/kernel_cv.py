@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr.estimators._expansion import KernelBinaryClassifier
+from bblr.estimators._expansion import KernelClassifier
 from bblr.estimators._front import (
     Training,
     all_or_nothing,
@@ -46,12 +46,18 @@ from bblr.estimators._slam import (
     Slam,
     Trial,
     Validation,
+    fit_link,
+    link_of,
     make_folds,
     shared_weight,
 )
-from bblr.estimators._training import MILD, check_prior_name, resolve_prior
-from bblr.estimators.link import Link
-from bblr.losses import BetaPrior
+from bblr.estimators._training import (
+    MILD,
+    AnyPrior,
+    check_prior_name,
+    even_prior,
+    resolve_any_prior,
+)
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +73,7 @@ _MANY = 2 * TUNING_ROWS
 _EVIDENCE = 2.0
 
 
-class KernelBBLRClassifierCV(KernelBinaryClassifier):
+class KernelBBLRClassifierCV(KernelClassifier):
     """Kernel Beta-Bernoulli classification that chooses width, penalty, plateaus and vectors.
 
     Width and penalty are chosen on a grid, then plateaus and the schedule of gamma, then the
@@ -218,7 +224,7 @@ default="rbf"
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -233,8 +239,12 @@ default="rbf"
         random = check_random_state(self.random_state)
         search = self._search(problem, rows, training, random)
         widths = self._widths(problem)
-        standing = MILD if self.prior in ("tuned", "learned") else self.prior
-        prior = resolve_prior(standing, search.problem.y, search.problem.weight)
+        n_classes = len(training.classes)
+        standing = self.prior
+        if self.prior in ("tuned", "learned"):
+            standing = even_prior(MILD, n_classes)
+        part = search.problem
+        prior = resolve_any_prior(standing, part.y, part.weight, n_classes)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         self.grid_ = search.grid(widths, l2s, prior)
@@ -264,7 +274,7 @@ default="rbf"
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
         problem, rows = make_problem(self, training, 1.0, merge=self._makes_folds)
-        if min((problem.y > 0).sum(), (problem.y < 0).sum()) < 2:
+        if problem.rarest() < 2:
             # A class of one row many times over can be held out only while they are many.
             return make_problem(self, training, 1.0, merge=False)
         return problem, rows
@@ -330,7 +340,7 @@ default="rbf"
         best: Cell,
         widths: tuple[float, ...],
         l2s: tuple[float, ...],
-        prior: BetaPrior,
+        prior: AnyPrior,
     ) -> Cell:
         """Return the best of narrower widths and weaker penalties on many more rows.
 
@@ -346,11 +356,8 @@ default="rbf"
         self.trials_: list[Trial] = []
         path = default
         if self.prior == "learned":
-            held_out, rows = validation.decisions(path)
-            weight = shared_weight(validation.weight, rows)
-            prior = Link.fit(held_out, validation.y[rows], weight).prior
-            path = path._replace(prior=prior)
-            self._say(f"learned plateaus a={prior.a:.3g}, b={prior.b:.3g}")
+            path = path._replace(prior=fit_link(validation, path, even=False).prior)
+            self._say(f"learned plateaus {path.prior}")
         if self.prior == "tuned" or self.gamma_limit > 1:
             slam = Slam(
                 validation, path, (path.l2,), float(self.gamma_limit), False, _EVIDENCE, self._say
@@ -370,10 +377,12 @@ default="rbf"
             print(f"[bblr] {sentence}", flush=True)
 
 
-def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Link:
-    decision, rows = held or validation.decisions(path)
+def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Any:
+    if held is None:
+        return fit_link(validation, path)
+    decision, rows = held
     weight = shared_weight(validation.weight, rows)
-    return Link.fit(decision, validation.y[rows], weight)
+    return link_of(decision, validation.y[rows], weight)
 
 
 def _repeats(search: KernelSearch) -> float:

@@ -21,16 +21,18 @@ from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._training import (
     DEFAULT_L2,
     SOLVERS,
-    learn_plateaus,
+    AnyObjective,
+    learn,
+    make_objective,
     make_solver,
     make_start,
-    resolve_prior,
+    own_link,
+    resolve_any_prior,
     robust_start,
+    unpack,
 )
-from bblr.estimators.link import Link
-from bblr.losses import BetaBernoulli, BetaPrior
-from bblr.objective import Objective
-from bblr.priors import Gaussian
+from bblr.losses import BetaBernoulli
+from bblr.many_objective import ManyObjective
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 
 Floats = NDArray[np.float64]
@@ -48,10 +50,15 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     a Beta-Bernoulli model. Its negative logarithm has plateaus, so an outlier or a wrong label can
     cost only so much; training sharpens it step by step towards the zero-one loss.
 
+    More than two classes are fitted by the Dirichlet-discrete model, P(k) = w * theta_k +
+    (1 - w) * softmax_k(gamma * f(x)), with a score for each class.
+
     Parameters
     ----------
-    prior : {"robust", "mild", "weak", "empirical", "learned"} or BetaPrior, default="robust"
-        Plateaus of the model.
+    prior : {"robust", "mild", "weak", "empirical", "learned"}, BetaPrior or DirichletPrior, \
+default="robust"
+        Plateaus of the model. A name means the same weight w for any number of classes, "weak"
+        one pseudo count for each.
 
         - "robust": a = 0.2, b = 0.6, a good choice on every data set we have tried;
         - "mild": a = 0.05, b = 0.9;
@@ -62,7 +69,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           gradients, started from the error rates of a first fit (as in BBLR4).
     l2 : float, default=3
         Strength of the Gaussian prior on the weights of the standardised features. The intercept
-        is not penalised.
+        is not penalised. The weights of more than two classes count twice, so that two classes
+        with a score each would be the model of two classes.
     gamma_min, gamma_max, gamma_growth : float, default=1, 8, 2
         Sharpness of the first and last stage of training, and the factor between stages.
     leverage : float or None, default=None
@@ -73,7 +81,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     solver : {"auto", "fisher", "lbfgs", "sla", "search"} or object, default="auto"
         How each stage is solved.
 
-        - "fisher": Fisher scoring, for up to some thousand features;
+        - "fisher": Fisher scoring, for two classes and up to some thousand features;
         - "lbfgs": preconditioned L-BFGS, for any number of features;
         - "sla": gradient descent and range search as the paper has them;
         - "search": Fisher scoring with range search at every stage, then exact zero-one line
@@ -100,17 +108,17 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        Weights, in the units of X.
-    intercept_ : ndarray of shape (1,)
-        Intercept; the decision changes at a score of 0.
-    classes_ : ndarray of shape (2,)
-        Classes, the positive one last.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights, in the units of X; a row a class where there are more than two.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept; of two classes, the decision changes at a score of 0.
+    classes_ : ndarray of shape (n_classes,)
+        Classes, of two the positive one last.
     gamma_ : float
         Sharpness at which the weights were fitted.
-    prior_ : BetaPrior
+    prior_ : BetaPrior or DirichletPrior
         Plateaus.
-    link_ : Link
+    link_ : Link or ManyLink
         The map from scores to probabilities.
     path_ : list of Stage
         For each gamma: objective, training errors, iterations and why it stopped.
@@ -140,6 +148,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     array([[0.8, 0.2],
            [0.2, 0.8]])
     """
+
+    _many = True
 
     def __init__(
         self,
@@ -184,7 +194,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             Training rows. float32 and float64 arrays of either order and CSR matrices are used as
             they are, without a copy.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -195,18 +205,18 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight)
-        prior = resolve_prior(self.prior, training.y, training.weight)
+        n_classes = len(training.classes)
+        prior = resolve_any_prior(self.prior, training.y, training.weight, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
-        loss = BetaBernoulli.from_prior(prior, float(self.gamma_min))
-        objective = Objective(
-            loss, Gaussian(float(self.l2)), design, training.y, training.weight
+        objective = make_objective(
+            prior, float(self.gamma_min), float(self.l2), design, training.y, training.weight
         )
         if self.leverage is not None:
             objective = objective.bounded(float(self.leverage))
         solution = self._solve(objective, self._start(objective, training))
-        final = objective.with_gamma(solution.gamma)
+        final: AnyObjective = objective.with_gamma(solution.gamma)
         if self.prior == "learned":
-            solution, final = learn_plateaus(final, solution, self._relearn)
+            solution, final = learn(final, solution, self._relearn)
         self._unpack(solution, final, training)
         return self
 
@@ -231,7 +241,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 f"minimise method; got {self.solver!r}."
             )
 
-    def _start(self, objective: Objective[BetaBernoulli], training: Training) -> Floats:
+    def _start(self, objective: AnyObjective, training: Training) -> Floats:
         design = objective.design
         same = (
             self.warm_start
@@ -240,25 +250,28 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             and np.array_equal(self.classes_, training.classes)
         )
         if not same:
-            zero = np.zeros(design.size)
+            zero = np.zeros(objective.size)
             if self.solver == "sla":
                 return zero
-            return robust_start(objective, make_start(design.size, self.tol), zero)
+            return robust_start(objective, make_start(objective, self.tol), zero)
+        if isinstance(objective, ManyObjective):
+            return design.pack_many(self.coef_, self.intercept_).ravel()
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(self.coef_[0], float(self.intercept_[0]) + threshold)
 
-    def _solve(self, objective: Objective[BetaBernoulli], theta0: Floats) -> Solution:
+    def _solve(self, objective: AnyObjective, theta0: Floats) -> Solution:
         solver = self.solver
         size = objective.size * len(objective.y)
-        if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE:
+        even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
+        if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE and even:
             solver = "search"
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
-        annealing = make_solver(solver, gammas, objective.size, self.tol, int(self.max_iter))
+        annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         solution = annealing.minimise(objective, theta0, callback=self._report)
         if solver != "search":
             return solution
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        last = objective.with_gamma(solution.gamma)
+        last: AnyObjective = objective.with_gamma(solution.gamma)
         found = ZeroOneSearch().minimise(last, solution.theta, rng=np.random.default_rng(seed))
         stage = Stage(last.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
         self._report(stage)
@@ -275,22 +288,18 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 flush=True,
             )
 
-    def _relearn(self, objective: Objective[BetaBernoulli], theta: Floats) -> Solution:
+    def _relearn(self, objective: AnyObjective, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
         gammas = (objective.loss.gamma,)
-        stage = make_solver(solver, gammas, objective.size, self.tol, int(self.max_iter))
+        stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         return stage.minimise(objective, theta, callback=self._report)
 
     def _unpack(
-        self, solution: Solution, objective: Objective[BetaBernoulli], training: Training
+        self, solution: Solution, objective: AnyObjective, training: Training
     ) -> None:
-        loss = objective.loss
-        coef, intercept = objective.design.unpack(solution.theta)
         self.classes_ = training.classes
-        self.coef_ = coef[None, :]
-        self.intercept_ = np.array([intercept - loss.threshold])
-        self.gamma_ = float(loss.gamma)
-        self.prior_ = BetaPrior(loss.a, loss.b)
-        self.link_ = Link(self.prior_, self.gamma_)
+        self.coef_, self.intercept_ = unpack(objective, solution.theta)
+        self.link_ = own_link(objective.loss)
+        self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

@@ -23,31 +23,31 @@ from bblr.estimators._slam import (
     Slam,
     Trial,
     Validation,
+    fit_link,
     make_folds,
-    shared_weight,
 )
 from bblr.estimators._training import (
     DEFAULT_L2,
     LOOSE,
+    ROBUST,
+    STANDING,
+    AnyObjective,
+    AnyPrior,
     check_prior_name,
+    even_prior,
     make_descent,
+    make_objective,
     make_start,
-    resolve_prior,
+    resolve_any_prior,
     robust_start,
+    unpack,
 )
-from bblr.estimators.link import Link
-from bblr.losses import BetaBernoulli, BetaPrior
-from bblr.objective import Objective
-from bblr.priors import Gaussian
 from bblr.solvers import Annealing, Solution
 
 Floats = NDArray[np.float64]
 
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
-# Plateaus that stand where they are tuned or learned from few examples; with the bound on leverage
-# they need not be as strong as those of BBLRClassifier (docs/defaults.md).
-_STANDING = BetaPrior(0.1, 0.8)
 # With few examples the least of many cross-validated errors is mostly luck, and a choice must beat
 # the default by this many standard errors: fewer where the prior is given, and the rest of the
 # default was not made for it. With thousands of examples luck moves the error by little.
@@ -58,6 +58,9 @@ _EVIDENCE_GIVEN = 1.0
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
     """Beta-Bernoulli logistic regression that tunes itself by cross-validation (SLAM).
 
+    More than two classes are fitted by the Dirichlet-discrete model, as in
+    :class:`BBLRClassifier`.
+
     Plateaus, penalty and the schedule of gamma are chosen for accuracy on held-out parts of the
     training data; then the link from scores to probabilities is fitted to held-out scores. So the
     decisions come from the plateaus that decide best, and the probabilities from the ones that
@@ -65,7 +68,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Parameters
     ----------
-    prior : str or BetaPrior, default="tuned"
+    prior : str, BetaPrior or DirichletPrior, default="tuned"
         Plateaus in training.
 
         - "tuned": chosen by cross-validation;
@@ -96,21 +99,21 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        Weights, in the units of X.
-    intercept_ : ndarray of shape (1,)
-        Intercept; the decision changes at a score of 0.
-    classes_ : ndarray of shape (2,)
-        Classes, the positive one last.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights, in the units of X; a row a class where there are more than two.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercept; of two classes, the decision changes at a score of 0.
+    classes_ : ndarray of shape (n_classes,)
+        Classes, of two the positive one last.
     gamma_ : float
         Chosen last gamma.
     l2_ : float
         Chosen penalty.
     leverage_ : float or None
         Chosen bound on the reach of far-off rows.
-    prior_ : BetaPrior
+    prior_ : BetaPrior or DirichletPrior
         Plateaus in training.
-    link_ : Link
+    link_ : Link or ManyLink
         The map from scores to probabilities, fitted to held-out scores.
     trials_ : list of Trial
         Every path tried, with its cross-validated error.
@@ -143,6 +146,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     >>> bool(model.score(X, y) > 0.8)
     True
     """
+
+    _many = True
 
     def __init__(
         self,
@@ -184,7 +189,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -196,7 +201,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         l2s = self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
-        descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter))
+        many = len(training.classes) > 2
+        descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
         # Many examples tell settings apart long before the last digits of a fit.
         coarse = LOOSE if len(training.y) >= FEW else 1.0
         validation = Validation(
@@ -207,20 +213,18 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             replace(descent, tol=coarse * descent.tol),
             self.n_jobs,
         )
-        path, trials = self._choose(validation, l2s)
-        objective = Objective(
-            BetaBernoulli.from_prior(path.prior, path.gammas[0]),
-            Gaussian(path.l2), design, training.y, training.weight,
-        )  # fmt: skip
+        path, trials = self._choose(validation, l2s, len(training.classes))
+        objective = make_objective(
+            path.prior, path.gammas[0], path.l2, design, training.y, training.weight
+        )
         if path.leverage is not None:
             objective = objective.bounded(path.leverage)
         start = robust_start(
-            objective, make_start(design.size, self.tol), np.zeros(design.size)
+            objective, make_start(objective, self.tol), np.zeros(objective.size)
         )
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
         solution = annealing.minimise(objective, start)
-        held_out, rows = validation.decisions(path)
-        link = Link.fit(held_out, training.y[rows], shared_weight(training.weight, rows))
+        link = fit_link(validation, path)
         self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
         self.trials_ = trials
         return self
@@ -241,19 +245,18 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             )
         return l2s
 
-    def _choose(self, validation: Validation, l2s: tuple[float, ...]) -> tuple[Path, list[Trial]]:
+    def _choose(
+        self, validation: Validation, l2s: tuple[float, ...], n_classes: int
+    ) -> tuple[Path, list[Trial]]:
         given = self.prior
         if self.prior in ("tuned", "learned"):
-            given = _STANDING if len(validation.y) < FEW else "robust"
-        prior = resolve_prior(given, validation.y, validation.weight)
+            given = even_prior(STANDING if len(validation.y) < FEW else ROBUST, n_classes)
+        prior = resolve_any_prior(given, validation.y, validation.weight, n_classes)
         gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= self.gamma_limit)
         path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
         if self.prior == "learned":
-            held_out, rows = validation.decisions(path)
-            link = Link.fit(
-                held_out, validation.y[rows], shared_weight(validation.weight, rows)
-            )
-            self._say(f"learned plateaus a={link.prior.a:.3g}, b={link.prior.b:.3g}")
+            link = fit_link(validation, path, even=False)
+            self._say(f"learned plateaus {link.prior}")
             path, more = self._slam(validation, link.prior, gammas, l2s).choose(False)
             trials += more
         return path, trials
@@ -261,7 +264,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     def _slam(
         self,
         validation: Validation,
-        prior: BetaPrior,
+        prior: AnyPrior,
         gammas: tuple[float, ...],
         l2s: tuple[float, ...],
     ) -> Slam:
@@ -281,16 +284,14 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     def _unpack(
         self,
-        objective: Objective[BetaBernoulli],
+        objective: AnyObjective,
         solution: Solution,
         path: Path,
-        link: Link,
+        link: Any,
         training: Training,
     ) -> None:
-        coef, intercept = objective.design.unpack(solution.theta)
         self.classes_ = training.classes
-        self.coef_ = coef[None, :]
-        self.intercept_ = np.array([intercept - objective.loss.threshold])
+        self.coef_, self.intercept_ = unpack(objective, solution.theta)
         self.gamma_ = path.gammas[-1]
         self.l2_ = path.l2
         self.leverage_ = path.leverage

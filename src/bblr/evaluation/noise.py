@@ -35,7 +35,8 @@ def add_noise(
     - ``"uniform-random"``: each gets a class at random, all equally likely (the article's code).
 
     ``"label-flip"`` leaves `X` alone and turns over ⌊n · fraction⌋ labels of `y`, chosen at
-    random without replacement; two classes only.
+    random without replacement; of more than two classes each becomes another one, all equally
+    likely.
 
     Parameters
     ----------
@@ -132,14 +133,12 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 def _flip(
     labels: np.ndarray, classes: np.ndarray, n_noise: int, rng: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    if len(classes) != 2:
-        raise ValueError(
-            f"protocol='label-flip' needs two classes and y holds {len(classes)}; use a uniform "
-            "protocol or reduce y to two classes"
-        )
     index = np.sort(rng.choice(len(labels), size=n_noise, replace=False))
+    step = np.ones(n_noise, dtype=np.intp)
+    if len(classes) > 2:
+        step += rng.choice(len(classes) - 1, size=n_noise)
     flipped = labels.copy()
-    flipped[index] = np.where(labels[index] == classes[0], classes[1], classes[0])
+    flipped[index] = classes[(np.searchsorted(classes, labels[index]) + step) % len(classes)]
     return flipped, index
 
 

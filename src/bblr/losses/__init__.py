@@ -6,6 +6,8 @@
 from bblr.losses.base import Loss
 from bblr.losses.beta_bernoulli import BetaBernoulli, Logistic
 from bblr.losses.beta_prior import BetaPrior
+from bblr.losses.dirichlet import DirichletDiscrete
+from bblr.losses.dirichlet_prior import DirichletPrior
 from bblr.losses.margin import (
     GeneralizedLogistic,
     Hinge,
@@ -54,6 +56,8 @@ __all__ = [
     "LOSSES",
     "BetaBernoulli",
     "BetaPrior",
+    "DirichletDiscrete",
+    "DirichletPrior",
     "GeneralizedLogistic",
     "Hinge",
     "Logistic",

@@ -56,6 +56,10 @@ class Loss:
             return replace(self, gamma=gamma)  # type: ignore[call-arg]
         return self
 
+    def wrong(self, y: Any, raw: Any) -> NDArray[np.bool_]:
+        """Return which examples are errors, strictly: a score on the threshold is one."""
+        return ~(margin(y, np.asarray(raw, dtype=np.float64) - self.threshold) > 0)
+
     @property
     def threshold(self) -> float:
         """Raw score at which the decision changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Drop(NamedTuple):
     weights: Floats
 
 
-def eliminate(weights: Floats, covariance: Floats) -> Iterator[Drop]:
+def eliminate(weights: Floats, covariance: Any) -> Iterator[Drop]:
     """Drop one weight after another from a quadratic model of an objective.
 
     With H the second derivatives at the minimum and `covariance` their inverse, the least rise of
@@ -35,35 +35,64 @@ def eliminate(weights: Floats, covariance: Floats) -> Iterator[Drop]:
 
     Parameters
     ----------
-    weights : ndarray of shape (m,)
-        Minimum of the model.
-    covariance : ndarray of shape (m, m)
-        Inverse of the second derivatives.
+    weights : ndarray of shape (m,) or (m, k)
+        Minimum of the model; with k columns, of k models whose weights of a row go together.
+    covariance : ndarray of shape (m, m), or k of them
+        Inverse of the second derivatives of each.
 
     Yields
     ------
     Drop
         Until no weight is left.
     """
-    w = np.array(weights, dtype=np.float64)
-    # Fortran order, so that BLAS subtracts the outer products in place.
-    C = np.array(covariance, dtype=np.float64, order="F")
-    numbers = np.arange(len(w))
-    alive = np.ones(len(w), dtype=bool)
-    diagonal = np.array(np.diagonal(C))
-    tiny = max(1e-14 * float(diagonal.max(initial=0.0)), 1e-300)
-    for left in reversed(range(len(w))):
-        variance = np.maximum(diagonal, tiny)
-        costs = np.where(alive, w**2 / (2.0 * variance), np.inf)
+    flat = np.ndim(weights) == 1
+    matrices = (covariance,) if flat else covariance
+    models = [
+        _Model(np.array(w, dtype=np.float64), np.array(C, dtype=np.float64, order="F"))
+        for w, C in zip(np.atleast_2d(np.asarray(weights).T), matrices, strict=True)
+    ]
+    numbers = np.arange(len(weights))
+    alive = np.ones(len(weights), dtype=bool)
+    for left in reversed(range(len(weights))):
+        costs = np.where(alive, np.sum([model.costs() for model in models], axis=0), np.inf)
         j = int(np.argmin(costs))
-        row = C[:, j].copy()
-        column = row / variance[j]
-        w -= column * w[j]
-        C = dger(-1.0, column, row, a=C, overwrite_a=1)
-        diagonal -= column * row
+        for model in models:
+            model.drop(j)
         alive[j] = False
-        yield Drop(int(numbers[j]), float(costs[j]), numbers[alive], w[alive])
-        if left < _COMPRESS * len(w):
-            w, diagonal, numbers = w[alive], diagonal[alive], numbers[alive]
-            C = np.asfortranarray(C[np.ix_(alive, alive)])
-            alive = np.ones(len(w), dtype=bool)
+        kept = np.column_stack([model.w[alive] for model in models])
+        yield Drop(
+            int(numbers[j]), float(costs[j]), numbers[alive], kept[:, 0] if flat else kept
+        )
+        if left < _COMPRESS * len(alive):
+            for model in models:
+                model.compress(alive)
+            numbers = numbers[alive]
+            alive = np.ones(len(numbers), dtype=bool)
+
+
+class _Model:
+    """A quadratic model: where its minimum is, and the inverse of its second derivatives."""
+
+    def __init__(self, w: Floats, C: Floats) -> None:
+        self.w = w
+        # Fortran order, so that BLAS subtracts the outer products in place.
+        self.C = C
+        self.diagonal = np.array(np.diagonal(C))
+        self.tiny = max(1e-14 * float(self.diagonal.max(initial=0.0)), 1e-300)
+
+    def costs(self) -> Floats:
+        """Return by how much the model rises when each weight is forced to zero."""
+        return self.w**2 / (2.0 * np.maximum(self.diagonal, self.tiny))
+
+    def drop(self, j: int) -> None:
+        """Force weight j to zero, the others making up for it."""
+        row = self.C[:, j].copy()
+        column = row / max(float(self.diagonal[j]), self.tiny)
+        self.w -= column * self.w[j]
+        self.C = dger(-1.0, column, row, a=self.C, overwrite_a=1)
+        self.diagonal -= column * row
+
+    def compress(self, alive: NDArray[np.bool_]) -> None:
+        """Leave the dropped weights out."""
+        self.w, self.diagonal = self.w[alive], self.diagonal[alive]
+        self.C = np.asfortranarray(self.C[np.ix_(alive, alive)])

@@ -45,11 +45,14 @@ class HardEM:
 
     def settle(self, objective: Any, theta0: Floats) -> tuple[Solution, Any]:
         """Return the solution, and the objective with the prior that was estimated last."""
-        require(objective, "hard EM", "with_prior", "value_gradient", "preconditioner")
+        require(
+            objective, "hard EM", "weights", "with_prior", "value_gradient", "preconditioner"
+        )
         theta = np.array(theta0, dtype=np.float64)
-        count = objective.design.n_features
+        weights = objective.weights(theta)
+        count = len(weights)
         laplacian = np.zeros(count, dtype=bool)
-        nearest = np.argsort(np.abs(theta[:count]), kind="stable")
+        nearest = np.argsort(np.abs(weights), kind="stable")
         laplacian[nearest[: round(self.share * count)]] = True
         found, objective = self._rounds(objective, theta, laplacian)
         n_iter = found.n_iter
@@ -59,7 +62,7 @@ class HardEM:
             moved = self.search.minimise(objective, found.theta)
             if moved.n_iter == 0:
                 break
-            laplacian = objective.prior.laplacian(moved.theta[:count])
+            laplacian = objective.prior.laplacian(objective.weights(moved.theta))
             found, objective = self._rounds(objective, moved.theta, laplacian)
             n_iter += found.n_iter
         return replace(found, n_iter=n_iter), objective
@@ -67,14 +70,15 @@ class HardEM:
     def _rounds(
         self, objective: Any, theta: Floats, laplacian: NDArray[np.bool_]
     ) -> tuple[Solution, Any]:
-        count = objective.design.n_features
         n_iter, reason = 0, "round limit"
         for _ in range(self.max_rounds):
-            objective = objective.with_prior(objective.prior.estimated(theta[:count], laplacian))
+            objective = objective.with_prior(
+                objective.prior.estimated(objective.weights(theta), laplacian)
+            )
             found = self.descent.minimise(objective, theta)
             theta = found.theta
             n_iter += found.n_iter
-            after = objective.prior.laplacian(theta[:count])
+            after = objective.prior.laplacian(objective.weights(theta))
             if after.all():
                 # The likelihood of a mixture has no bound as its scales go to zero together.
                 reason = "no weight would be left"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bblr._numeric.zero_one import exact_line
 from bblr.solvers.solution import Floats, Solution, require
@@ -31,6 +32,94 @@ def zero_one_line(
     """
     step, errors, _ = exact_line(raw, direction, y, weight)
     return float(step), float(errors)
+
+
+def many_line(
+    raw: Floats, change: Floats, y: NDArray[np.intp], weight: Floats
+) -> tuple[float, float]:
+    """Return the step that minimises the strict zero-one loss of many classes along a line.
+
+    An example is right while its own score exceeds every other one: on one open stretch of steps.
+    Sorting the ends of the stretches finds the best step, chosen as in :func:`zero_one_line`.
+    """
+    rows = np.arange(len(y))
+    lead = raw[rows, y][:, None] - raw
+    gain = change[rows, y][:, None] - change
+    gain[rows, y], lead[rows, y] = 0.0, 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cross = -lead / gain
+    low = np.where(gain > 0, cross, -np.inf).max(axis=1)
+    high = np.where(gain < 0, cross, np.inf).min(axis=1)
+    can = (low < high) & ~((gain == 0) & (lead <= 0)).any(axis=1)
+    low, high, held = low[can], high[can], weight[can]
+    total = float(weight.sum())
+    ends = np.unique(np.concatenate([low, high]))
+    ends = ends[np.isfinite(ends)]
+    right = np.zeros(len(ends) + 1)
+    np.add.at(right, np.searchsorted(ends, low, side="right"), held)
+    # A stretch that ends at ends[k] covers the gaps up to number k.
+    leave = np.searchsorted(ends, high, side="left") + 1
+    np.subtract.at(right, leave[np.isfinite(high)], held[np.isfinite(high)])
+    right = np.cumsum(right)
+    still = float(weight[~_wrong(raw, y)].sum())
+    best = float(right.max())
+    if not best > still * (1.0 + 1e-12):
+        return 0.0, total - still
+    bounds = np.concatenate([[-np.inf], ends, [np.inf]])
+    steps = [_middle(bounds[k], bounds[k + 1]) for k in np.flatnonzero(right == right.max())]
+    return min(steps, key=abs), total - best
+
+
+def _middle(low: float, high: float) -> float:
+    if np.isinf(low) and np.isinf(high):
+        return 0.0
+    if np.isinf(low):
+        return high - max(1.0, abs(high))
+    if np.isinf(high):
+        return low + max(1.0, abs(low))
+    return 0.5 * (low + high)
+
+
+def _wrong(raw: Floats, y: NDArray[np.intp]) -> NDArray[np.bool_]:
+    rows = np.arange(len(y))
+    others = raw.copy()
+    others[rows, y] = -np.inf
+    return np.asarray(~(raw[rows, y] > others.max(axis=1)))
+
+
+class ManyWalker:
+    """The same for many classes: the largest score wins."""
+
+    def __init__(self, objective: Any, theta: Floats) -> None:
+        if not objective.loss.symmetric:
+            raise ValueError(
+                "Exact zero-one line searches of many classes need the same plateau for each; "
+                "choose another prior or another solver."
+            )
+        self.objective = objective
+        self.move_to(theta)
+
+    def move_to(self, theta: Floats) -> None:
+        """Take other parameters, and their scores afresh."""
+        self.theta = np.array(theta, dtype=np.float64)
+        self.raw = self.objective.scores(self.theta)
+        self.errors = float(self.objective.weight @ _wrong(self.raw, self.objective.y))
+
+    def follow(self, direction: Floats) -> bool:
+        """Go to the best point along a direction; say whether that gains."""
+        change = self.objective.scores(direction)
+        step, errors = many_line(self.raw, change, self.objective.y, self.objective.weight)
+        if not errors < self.errors:
+            return False
+        self.theta += step * direction
+        self.raw += step * change
+        self.errors = float(self.objective.weight @ _wrong(self.raw, self.objective.y))
+        return True
+
+
+def _walker(objective: Any, theta: Floats) -> Walker | ManyWalker:
+    many = hasattr(objective, "by_class")
+    return ManyWalker(objective, theta) if many else Walker(objective, theta)
 
 
 class Walker:
@@ -89,7 +178,7 @@ class ZeroOneCoordinates:
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one line search", *_NEEDS)
-        walker = Walker(objective, theta0)
+        walker = _walker(objective, theta0)
         axes = np.eye(len(walker.theta))
         reason, sweeps = "sweep limit", 0
         while sweeps < self.max_sweeps:
@@ -125,7 +214,7 @@ class ZeroOneSearch:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one search", *_NEEDS)
         rng = np.random.default_rng(0) if rng is None else rng
-        walker = Walker(objective, theta0)
+        walker = _walker(objective, theta0)
         best, best_errors = walker.theta.copy(), walker.errors
         size = len(best)
         axes = np.eye(size)

@@ -1,0 +1,177 @@
+"""The Dirichlet prior behind the plateaus of many classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bblr.losses.beta_prior import BetaPrior
+
+
+def _vector(name: str, values: Any) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
+    if len(numbers) < 2:
+        raise ValueError(f"{name} must hold a number for each of two or more classes.")
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {values!r}.")
+    return numbers
+
+
+@dataclass(frozen=True)
+class DirichletPrior:
+    """Dirichlet prior of the Dirichlet-discrete model: P(k) = low_k + b * softmax_k(gamma * f).
+
+    With two classes it is the :class:`BetaPrior` of a = low_1. As there, one prior can be read in
+    three ways: plateaus, weight and mean (low = w * theta, b = 1 - w), and pseudo counts beside n
+    real examples.
+
+    Parameters
+    ----------
+    low : sequence of float
+        Least probability of each class, in the order of ``classes_``.
+    n : float, default=100
+        Number of real examples; it only scales `alpha`.
+
+    Examples
+    --------
+    >>> from bblr import DirichletPrior
+    >>> DirichletPrior.symmetric(0.3, 3)
+    DirichletPrior(low=(0.1, 0.1, 0.1), n=100.0)
+    >>> DirichletPrior.from_rates([0.9, 0.9, 0.8]).b
+    0.8
+    """
+
+    low: tuple[float, ...]
+    n: float = 100.0
+
+    def __post_init__(self) -> None:
+        low = tuple(round(value, 15) for value in _vector("low", self.low))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "n", float(self.n))
+        if min(low) < 0:
+            raise ValueError(f"low, the least probabilities, must be at least 0, got {low}.")
+        if sum(low) >= 1:
+            raise ValueError(
+                f"low must sum to less than 1, got {sum(low):g}: otherwise the probabilities "
+                "would not depend on the features."
+            )
+        if not (np.isfinite(self.n) and self.n > 0):
+            raise ValueError(f"n, the number of examples, must be positive, got n={self.n}.")
+
+    @classmethod
+    def symmetric(cls, w: float, n_classes: int) -> Self:
+        """Make the prior of weight w that treats all classes alike."""
+        return cls.from_weight(w, (1.0 / n_classes,) * n_classes)
+
+    @classmethod
+    def from_weight(cls, w: float, theta: Sequence[float], n: float = 100.0) -> Self:
+        """Make the prior from its weight w and its mean theta, which sums to 1."""
+        mean = np.array(_vector("theta", theta))
+        if not 0 <= w < 1:
+            raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
+        if mean.min() < 0 or abs(mean.sum() - 1) > 1e-9:
+            raise ValueError(f"theta must be probabilities that sum to 1, got {theta!r}.")
+        return cls(tuple(w * mean), n)
+
+    @classmethod
+    def from_counts(cls, alpha: Sequence[float], n: float) -> Self:
+        """Make the prior from pseudo counts of each class beside n examples."""
+        counts = np.array(_vector("alpha", alpha))
+        if counts.min() < 0:
+            raise ValueError(f"alpha must be at least 0, got {alpha!r}.")
+        if not (np.isfinite(n) and n > 0):
+            raise ValueError(f"n, the number of examples, must be positive, got n={n}.")
+        return cls(tuple(counts / (counts.sum() + n)), n)
+
+    @classmethod
+    def weak(cls, n_classes: int) -> Self:
+        """Make the weak prior: one pseudo count for each class beside 100 examples."""
+        return cls.from_counts((1.0,) * n_classes, 100)
+
+    @classmethod
+    def empirical(cls, y: Any, sample_weight: Any = None) -> Self:
+        """Make the prior from the counts of the classes: w = 1/2, theta their shares.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; a weight of 2 counts twice.
+        """
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y must hold two or more classes, got {classes.tolist()}.")
+        counts = np.bincount(codes, weights=sample_weight, minlength=len(classes))
+        if not np.all(counts > 0):
+            raise ValueError("sample_weight must leave examples of every class in y.")
+        return cls.from_counts(tuple(counts), float(counts.sum()))
+
+    @classmethod
+    def from_rates(cls, rates: Sequence[float]) -> Self:
+        """Make the prior whose upper plateaus are the rates at which classes are recognised.
+
+        With a large gamma an example of class k has probability low_k + b where it is recognised.
+        Where no plateaus give exactly these rates, as where one class is recognised far less than
+        the others, the least probabilities that would be negative are 0.
+        """
+        found = np.array(_vector("rates", rates))
+        if found.min() < 0 or found.max() > 1:
+            raise ValueError(f"rates must be in [0, 1], got {rates!r}.")
+        if found.sum() <= 1:
+            raise ValueError(
+                f"rates must sum to more than 1, got {rates!r}: a classifier no better than "
+                "chance leaves no room above the plateaus."
+            )
+        b = (found.sum() - 1.0) / (len(found) - 1)
+        return cls(tuple(np.maximum(found - b, 0.0)))
+
+    @classmethod
+    def from_beta(cls, prior: BetaPrior) -> Self:
+        """Make the prior of two classes that is a Beta prior."""
+        return cls((max(0.0, 1.0 - prior.a - prior.b), prior.a), prior.n)
+
+    def as_beta(self) -> BetaPrior:
+        """Return the Beta prior that this is, for two classes."""
+        if len(self.low) != 2:
+            raise ValueError(f"A prior of {len(self.low)} classes is no Beta prior.")
+        return BetaPrior(self.low[1], self.b, self.n)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.low)
+
+    @property
+    def b(self) -> float:
+        """Height of the plateaus above `low`, b = 1 - w."""
+        return round(1.0 - sum(self.low), 15)
+
+    @property
+    def w(self) -> float:
+        """Weight of the prior mean."""
+        return round(1.0 - self.b, 14)
+
+    @property
+    def theta(self) -> tuple[float, ...]:
+        """Prior mean; even when the prior has no weight."""
+        if self.w <= 0:
+            return (1.0 / self.n_classes,) * self.n_classes
+        return tuple(low / self.w for low in self.low)
+
+    @property
+    def alpha(self) -> tuple[float, ...]:
+        """Pseudo count of each class."""
+        return tuple(self.n * low / self.b for low in self.low)
+
+    @property
+    def every_class_can_win(self) -> bool:
+        """Whether each class is the most probable one for some scores."""
+        low = np.array(self.low)
+        return bool(np.all(low + self.b > low.max()))
