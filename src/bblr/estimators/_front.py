@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from math import isfinite
-from numbers import Real
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from bblr._checks import all_or_nothing, check_choice, check_number
 from bblr.designs import Design, make_design
+
+__all__ = [
+    "Training",
+    "all_or_nothing",
+    "check_choice",
+    "check_number",
+    "is_precomputed",
+    "validate_kernel_training",
+    "validate_training",
+]
 
 Floats = NDArray[np.float64]
 
@@ -26,25 +33,6 @@ class Training(NamedTuple):
     y: Floats
     weight: Floats
     classes: NDArray[Any]
-
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def all_or_nothing(fit: Fit) -> Fit:
-    """Make a ``fit`` that fails leave the estimator as it was."""
-
-    @wraps(fit)
-    def careful(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return cast(Fit, careful)
 
 
 def validate_training(
@@ -172,22 +160,3 @@ def _class_factors(
             f"got {class_weight!r}."
         )
     return np.where(positive, factors[1], factors[0])
-
-
-def check_number(
-    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
-) -> None:
-    """Raise a ValueError that names the parameter unless it is a finite number above `low`."""
-    kind = "an integer" if integer else "a finite number"
-    bound = f"greater than {low:g}" if strict else f"of at least {low:g}"
-    right = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
-    if right and integer:
-        right = float(value) == int(value)
-    if not right or (value <= low if strict else value < low):
-        raise ValueError(f"{name} must be {kind} {bound}, got {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise a ValueError that names the parameter and the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
