@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from math import log
 
-__all__ = ["amount", "containment", "grams", "jaccard", "numbers", "words"]
+__all__ = ["amount", "containment", "grams", "jaccard", "log_ratio", "numbers", "words"]
 
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?")
