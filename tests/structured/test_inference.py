@@ -75,9 +75,7 @@ def test_large_parts_against_listing(rng, constraint):
     assert np.isnan(sampled.log_partition[own]).all()
     assert np.abs(exact.excess - sampled.excess).max() < 0.08
     labels = [decode(p, problem.odds, problem.ties, problem.penalty) for p in plans]
-    assert_allclose(
-        *(scores_of(one, problem, constraint, every) for one in labels), atol=1e-6
-    )
+    assert_allclose(*(scores_of(one, problem, constraint, every) for one in labels), atol=1e-6)
 
 
 def test_a_large_soft_penalty_is_the_hard_constraint(rng):

@@ -92,7 +92,8 @@ def _download(file: RemoteFile, path: Path) -> None:
         import pooch
     except ImportError as error:
         raise ImportError(
-            f"{path} is not there and a download needs pooch: pip install 'bblr[data]', or {by_hand}"
+            f"{path} is not there and a download needs pooch: pip install 'bblr[data]', or "
+            f"{by_hand}"
         ) from error
     made = [folder for folder in path.parents if not folder.exists()]
     logger = pooch.get_logger()

@@ -46,7 +46,9 @@ ENTITY_RESOLUTION_NAMES = tuple(_FOLDERS)
 
 _FILES = {
     name: [
-        RemoteFile(f"entity_resolution/{folder}/{part}.txt", f"{_HOME}/{folder}/{part}.txt", digest)
+        RemoteFile(
+            f"entity_resolution/{folder}/{part}.txt", f"{_HOME}/{folder}/{part}.txt", digest
+        )
         for part, digest in _SUMS[folder].items()
     ]
     for name, folder in _FOLDERS.items()
@@ -130,16 +132,15 @@ def fetch_entity_resolution(
     compare, feature_names = _COMPARISONS[name]
     texts = list(dict.fromkeys(text for found in matches.values() for text in found))
     place = {text: number for number, text in enumerate(texts)}
-    right = [dict(_FIELD.findall(text)) for text in texts]
-    left = [dict(_FIELD.findall(text)) for text in matches]
+    sources = [[dict(_FIELD.findall(text)) for text in side] for side in (matches, texts)]
     groups = [
-        _group(entry, [place[text] for text in found], right, list(found.values()), compare)
-        for entry, found in zip(left, matches.values(), strict=True)
+        _group(entry, [place[text] for text in found], sources[1], list(found.values()), compare)
+        for entry, found in zip(sources[0], matches.values(), strict=True)
     ]
     return Bunch(
         groups=groups,
-        left=left,
-        right=right,
+        left=sources[0],
+        right=sources[1],
         feature_names=list(feature_names),
         DESCR=fetch_entity_resolution.__doc__,
     )

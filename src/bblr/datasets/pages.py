@@ -36,7 +36,7 @@ _OLIVETTI = "faces/olivettifaces.mat"
 # Drawn faces: directions of 40 people in 30 dimensions, and how far two pictures of one differ.
 _PEOPLE, _PICTURES, _DIMENSIONS, _SPREAD = 40, 10, 30, 1.1
 # How far outliers lie, in standard deviations of each feature.
-_FAR = 10.0
+_FAR = 25.0
 
 
 def make_pages(
@@ -55,8 +55,8 @@ def make_pages(
 
     *Page.* 2 to 7 faces, evenly, over at least two images. The first image stands in the info box
     and shows the person of the page with probability 0.9, each other image with probability 0.6,
-    never twice. Other faces are strangers or, three in ten, one companion of the page who may
-    recur in several images.
+    never twice. One companion, the same throughout a page, is among the other faces of an image
+    with probability 0.5, so that not only the person of the page recurs; the rest are strangers.
 
     *Similarities* compare all faces of different images: the correlation of the pixels of two
     Olivetti faces (40 people, 10 pictures each), no picture twice on a page. The same people
@@ -198,7 +198,7 @@ def _page(rng: np.random.Generator) -> _Page:
         strangers = rng.choice(np.setdiff1d(np.arange(_PEOPLE), [target, companion]), len(inside))
         people[inside] = strangers
         others = inside[int(shown) :]
-        if len(others) and rng.random() < 0.3 * len(others):
+        if len(others) and rng.random() < 0.5:
             people[others[0]] = companion
         if shown:
             people[inside[0]] = target

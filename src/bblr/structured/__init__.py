@@ -2,5 +2,6 @@
 
 from bblr.structured.groups import Group
 from bblr.structured.joint import ApproximationWarning, JointModel
+from bblr.structured.matching import match_groups
 
-__all__ = ["ApproximationWarning", "Group", "JointModel"]
+__all__ = ["ApproximationWarning", "Group", "JointModel", "match_groups"]

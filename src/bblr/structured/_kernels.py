@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-_CODE = {"cache": True, "nogil": True, "error_model": "numpy"}
+_CODE: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @njit(**_CODE)
@@ -39,14 +41,13 @@ def _score(y, odds, start, other, tie, counts, penalty, hard):
 @njit(**_CODE)
 def sample(
     odds, start, other, tie, ends, containers, by_container, bounds, penalty, hard, heats,
-    burn_in, sweeps, seed, member, both,
+    burn_in, sweeps, rng, member, both,
 ):  # fmt: skip
     """Fill `member` and `both` with probabilities; return the expected targets beyond the first.
 
     A sweep draws each member given all others and offers each container to hand its target on;
     then neighbouring temperatures may exchange their states.
     """
-    np.random.seed(seed)
     n, n_containers, n_heats = len(odds), len(bounds) - 1, len(heats)
     y = np.zeros((n_heats, n), np.int64)
     counts = np.zeros((n_heats, n_containers), np.int64)
@@ -58,7 +59,7 @@ def sample(
                     i, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
                 )
                 chance = 1.0 / (1.0 + np.exp(-heats[h] * value))
-                new = 1 if np.random.random() < chance else 0
+                new = 1 if rng.random() < chance else 0
                 counts[h, containers[i]] += new - y[h, i]
                 y[h, i] = new
                 if h == 0 and sweep >= burn_in:
@@ -67,8 +68,8 @@ def sample(
                 size = bounds[m + 1] - bounds[m]
                 if size < 2:
                     continue
-                i = by_container[bounds[m] + np.random.randint(size)]
-                j = by_container[bounds[m] + np.random.randint(size)]
+                i = by_container[bounds[m] + rng.integers(0, size)]
+                j = by_container[bounds[m] + rng.integers(0, size)]
                 if y[h, i] == 1 and y[h, j] == 0:
                     before = _field(
                         i, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
@@ -78,7 +79,7 @@ def sample(
                     after = _field(
                         j, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
                     )
-                    if np.random.random() < np.exp(min(0.0, heats[h] * (after - before))):
+                    if rng.random() < np.exp(min(0.0, heats[h] * (after - before))):
                         y[h, j] = 1
                     else:
                         y[h, i] = 1
@@ -87,7 +88,7 @@ def sample(
             low = _score(y[h], odds, start, other, tie, counts[h], penalty, hard)
             high = _score(y[h + 1], odds, start, other, tie, counts[h + 1], penalty, hard)
             gain = (heats[h] - heats[h + 1]) * (high - low)
-            if np.random.random() < np.exp(min(0.0, gain)):
+            if rng.random() < np.exp(min(0.0, gain)):
                 for i in range(n):
                     y[h, i], y[h + 1, i] = y[h + 1, i], y[h, i]
                 for m in range(n_containers):

@@ -53,9 +53,7 @@ class Evidence:
         return np.where(np.isnan(similarities), 0.0, ratio)
 
 
-def fit_evidence(
-    similarities: Floats, both: NDArray[np.bool_], family: Family
-) -> Evidence | None:
+def fit_evidence(similarities: Floats, both: NDArray[np.bool_], family: Family) -> Evidence | None:
     """Estimate the two densities from training pairs.
 
     Parameters

@@ -95,7 +95,8 @@ class Group:
 
 
 def _features(X: Any) -> Any:
-    if sp.issparse(X):
+    is_sparse: bool = sp.issparse(X)
+    if is_sparse:
         return X.tocsr()
     features = np.asarray(X)
     if features.ndim == 1 and features.size == 0:
@@ -262,7 +263,9 @@ def stack_labels(groups: Sequence[Group]) -> Integers:
     """Return the labels of all members; every group must have them."""
     for number, group in enumerate(groups):
         if group.labels is None and len(group):
-            raise ValueError(f"labels are missing in group {number}; fit needs them in each group.")
+            raise ValueError(
+                f"labels are missing in group {number}; fit needs them in each group."
+            )
     return _concatenate(
         [group.labels for group in groups if len(group)], np.empty(0, dtype=np.int64)
     )

@@ -138,10 +138,8 @@ def _scores(
         yield rows, scores - cost
 
 
-def _infer_loose(
-    loose: Segments, odds: Floats, penalty: float
-) -> tuple[Floats, Floats, Floats]:
-    """Closed form, container by container: marginals, log Z, expected targets beyond the first.
+def _infer_loose(loose: Segments, odds: Floats, penalty: float) -> tuple[Floats, Floats, Floats]:
+    """Return marginals, log Z and expected excess of each container, by a closed form.
 
     Z = 1 + e^c (∏(1 + e^(zᵢ − c)) − 1); as c grows, 1 + Σ e^zᵢ.
     """
@@ -174,7 +172,7 @@ def _log_sum(values: Floats, loose: Segments) -> Floats:
 
 
 def _decode_loose(loose: Segments, odds: Floats, penalty: float) -> Integers:
-    """Take whoever is worth the penalty, and the first of the best where that is worth anything."""
+    """Take whoever is worth the penalty, and the first of the best if worth anything."""
     z = odds[loose.members]
     labels = (z > penalty).astype(np.int64)
     top = np.maximum.reduceat(z, loose.starts)

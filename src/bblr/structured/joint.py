@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -28,15 +27,13 @@ from bblr.structured.groups import (
 )
 from bblr.structured.inference import decode, infer
 from bblr.structured.layout import Constraint, Plan, make_plan
-from bblr.structured.matching import has_cycles, match, match_probabilities
+from bblr.structured.local import check_both_kinds, check_possible, logits, out_of_fold
+from bblr.structured.matching import candidate_graph, has_cycles, match, match_probabilities
 
 __all__ = ["ApproximationWarning", "JointModel"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-# Logits of ±18: a local probability beyond that is a claim no training set can support.
-_SURE = 1e-8
 
 
 class ApproximationWarning(UserWarning):
@@ -184,9 +181,9 @@ class JointModel(BaseEstimator):
         groups = check_groups(groups)
         labels = stack_labels(groups)
         network = join(groups)
-        _check_both_kinds(network, labels)
+        check_both_kinds(network, labels)
         if self.at_most_one == "hard":
-            _check_possible(network, labels)
+            check_possible(network, labels)
         X = stack_features(groups)
         rng = check_random_state(self.random_state)
         self._seed_ = int(rng.randint(2**31 - 1))
@@ -217,7 +214,7 @@ class JointModel(BaseEstimator):
         """
         groups, network, odds = self._odds(groups)
         if self.one_to_one:
-            return network.split(match(*self._edges(groups, network), odds))
+            return network.split(match(*candidate_graph(groups), odds))
         plan, ties = self._plan(network)
         return network.split(decode(plan, odds, ties, self.calibration_.penalty))
 
@@ -236,7 +233,7 @@ class JointModel(BaseEstimator):
         """
         groups, network, odds = self._odds(groups)
         if self.one_to_one:
-            left, right = self._edges(groups, network)
+            left, right = candidate_graph(groups)
             if has_cycles(left, right):
                 _warn("the candidates' graph has cycles", "belief propagation")
             return network.split(match_probabilities(left, right, odds))
@@ -249,6 +246,24 @@ class JointModel(BaseEstimator):
             )
         found = infer(plan, odds, ties, self.calibration_.penalty, self._seed_)
         return network.split(np.clip(found.member, 0.0, 1.0))
+
+    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
+        """Return the log odds of each candidate under the model, all others left aside.
+
+        These are slope · logit p + shift; constraint and similarities come on top of them.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Labels in them are not read.
+
+        Returns
+        -------
+        list of ndarray of shape (n_members,)
+            Log odds.
+        """
+        _, network, odds = self._odds(groups)
+        return network.split(odds)
 
     def predict_independent(self, groups: Sequence[Group]) -> list[Integers]:
         """Return what the local classifier decides alone, each candidate for itself.
@@ -266,9 +281,7 @@ class JointModel(BaseEstimator):
         _, network, local = self._local_logits(groups)
         return network.split((local > 0).astype(np.int64))
 
-    def log_joint(
-        self, group: Group, labels: Any = None, *, normalize: bool = False
-    ) -> float:
+    def log_joint(self, group: Group, labels: Any = None, *, normalize: bool = False) -> float:
         """Return the log of the product of all factors for given labels of one group.
 
         Σ log p(Y|X) − penalty · (targets beyond the first) + weight · Σ log ratio of densities
@@ -313,7 +326,11 @@ class JointModel(BaseEstimator):
         return score - float(total.sum())
 
     def score(
-        self, groups: Sequence[Group], y: None = None, *, per: Literal["member", "group"] = "member"
+        self,
+        groups: Sequence[Group],
+        y: None = None,
+        *,
+        per: Literal["member", "group"] = "member",
     ) -> float:
         """Return the share of right decisions of ``predict``.
 
@@ -383,15 +400,9 @@ class JointModel(BaseEstimator):
         start = Calibration(**values)
         if not free:
             return start
-        folds = _folds(network, labels, self.cv, rng)[network.group]
-        logits = np.empty(len(labels))
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_held_out)(local, X, labels, folds == k) for k in np.unique(folds)
-        )
-        for k, part in zip(np.unique(folds), parts, strict=True):
-            logits[folds == k] = part
+        held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
         plan, evidence = self._plan(network, weight=1.0)
-        return fit_calibration(plan, logits, evidence, labels, start, tuple(free))
+        return fit_calibration(plan, held_out, evidence, labels, start, tuple(free))
 
     def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
         """Return how groups fall apart, and the ties of their pairs."""
@@ -410,73 +421,13 @@ class JointModel(BaseEstimator):
         X = stack_features(groups)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but JointModel was fitted on "
-                f"{self.n_features_in_}."
+                f"X has {X.shape[1]} features, but JointModel was fitted on {self.n_features_in_}."
             )
-        return groups, network, _logits(self.local_, X)
+        return groups, network, logits(self.local_, X)
 
     def _odds(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
         groups, network, local = self._local_logits(groups)
         return groups, network, self.calibration_.odds(local)
-
-    def _edges(self, groups: list[Group], network: Network) -> tuple[Integers, Integers]:
-        """Return the container and the candidate of each member, numbered."""
-        filled = [group for group in groups if len(group)]
-        for number, group in enumerate(groups):
-            if group.candidates is None and len(group):
-                raise ValueError(
-                    f"candidates are missing in group {number}; one_to_one=True needs to know "
-                    "which candidate is which."
-                )
-        if not filled:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        names = np.concatenate([group.candidates for group in filled])
-        right = np.unique(names, return_inverse=True)[1].astype(np.int64)
-        return network.containers, right
-
-
-def _logits(local: Any, X: Any) -> Floats:
-    column = int(np.flatnonzero(local.classes_ == 1)[0])
-    p = np.clip(local.predict_proba(X)[:, column], _SURE, 1 - _SURE).astype(np.float64)
-    return np.asarray(np.log(p) - np.log1p(-p))
-
-
-def _held_out(local: Any, X: Any, labels: Integers, test: NDArray[np.bool_]) -> Floats:
-    return _logits(clone(local).fit(X[~test], labels[~test]), X[test])
-
-
-def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
-    """Deal groups into folds, those with targets and those without evenly."""
-    with_target = np.zeros(network.n_groups, dtype=np.int64)
-    with_target[network.group[labels == 1]] = 1
-    filled = np.diff(network.offsets) > 0
-    shuffled = rng.permutation(np.flatnonzero(filled))
-    dealt = shuffled[np.argsort(with_target[shuffled], kind="stable")]
-    folds = np.zeros(network.n_groups, dtype=np.int64)
-    folds[dealt] = np.arange(len(dealt)) % min(int(cv), len(dealt))
-    return folds
-
-
-def _check_both_kinds(network: Network, labels: Integers) -> None:
-    for label, kind in ((1, "a target"), (0, "a candidate that is none")):
-        count = len(np.unique(network.group[labels == label]))
-        if count < 2:
-            raise ValueError(
-                f"groups hold {kind} in {count} of {network.n_groups} groups; fit needs at least "
-                "two such groups."
-            )
-
-
-def _check_possible(network: Network, labels: Integers) -> None:
-    held = np.bincount(network.containers, weights=labels)
-    wrong = np.flatnonzero(held > 1)
-    if len(wrong):
-        group = int(network.group[np.flatnonzero(network.containers == wrong[0])[0]])
-        raise ValueError(
-            f"labels of group {group} have {int(held[wrong[0]])} targets in one container, which "
-            f"at_most_one='hard' makes impossible ({len(wrong)} containers in all); take 'soft', "
-            "or correct the labels."
-        )
 
 
 def _warn(reason: str, method: str) -> None:

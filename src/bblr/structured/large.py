@@ -96,7 +96,7 @@ def sample_large(
         _HEATS,
         _BURN_IN,
         _SWEEPS,
-        seed,
+        np.random.default_rng(seed),
         member,
         both,
     )

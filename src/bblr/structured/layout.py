@@ -151,7 +151,7 @@ def make_plan(
 
 
 def _parts(containers: Integers, ends: Integers) -> Integers:
-    """Number the connected parts, by shared containers and by pairs."""
+    """Return the connected part of each member, by shared containers and by pairs."""
     n = len(containers)
     rows = np.concatenate([np.arange(n), ends[:, 0]])
     columns = np.concatenate([n + containers, ends[:, 1]])
@@ -178,9 +178,7 @@ def _batches(
     if len(members) == 0:
         return [], []
     size = np.bincount(containers)[containers]
-    order = members[
-        np.lexsort((members, containers[members], -size[members], part[members]))
-    ]
+    order = members[np.lexsort((members, containers[members], -size[members], part[members]))]
     codes, starts = np.unique(part[order], return_index=True)
     stops = np.append(starts[1:], len(order))
     place = np.empty(len(part), dtype=np.int64)
@@ -246,10 +244,10 @@ def _states(sizes: tuple[int, ...], constraint: Constraint) -> tuple[Floats, Flo
     place = 0
     while place < len(sizes):
         count = sizes[place]
-        choices = np.array(list(product((0.0, 1.0), repeat=count))) if constraint != "hard" else (
-            np.vstack([np.zeros(count), np.eye(count)])
-        )
-        blocks.append(choices)
+        if constraint == "hard":
+            blocks.append(np.vstack([np.zeros(count), np.eye(count)]))
+        else:
+            blocks.append(np.array(list(product((0.0, 1.0), repeat=count))))
         place += count
     states, excess = np.zeros((1, 0)), np.zeros(1)
     for choices in blocks:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-__all__ = ["has_cycles", "match", "match_probabilities"]
+from bblr.structured.groups import Group, check_groups, join
+
+__all__ = ["candidate_graph", "has_cycles", "match", "match_groups", "match_probabilities"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -17,6 +21,56 @@ Integers = NDArray[np.int64]
 _MOST_CELLS = 4_000_000
 _TOLERANCE = 1e-10
 _MOST_ROUNDS = 1000
+
+
+def candidate_graph(groups: Sequence[Group]) -> tuple[Integers, Integers]:
+    """Return the container and the candidate of each member of groups, both numbered."""
+    for number, group in enumerate(groups):
+        if group.candidates is None and len(group):
+            raise ValueError(
+                f"candidates are missing in group {number}; one_to_one=True needs to know which "
+                "candidate is which."
+            )
+    network = join(groups)
+    if network.n_members == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    names = np.concatenate([group.candidates for group in groups if len(group)])
+    return network.containers, np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def match_groups(groups: Sequence[Group], odds: Sequence[Floats]) -> list[Integers]:
+    """Return the most probable labels where each container and candidate is used at most once.
+
+    What ``JointModel(one_to_one=True).predict`` does with its own odds, for odds from elsewhere:
+    from several models, each for the groups it was not trained on, or from no model of this
+    library at all.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        Groups with `candidates`.
+    odds : sequence of array-like of shape (n_members,)
+        Log odds of being a target for each group's members, such as those of
+        ``JointModel.decision_function``.
+
+    Returns
+    -------
+    list of ndarray of shape (n_members,)
+        1 for a target and 0 for the rest.
+
+    Examples
+    --------
+    >>> from bblr.structured import Group, match_groups
+    >>> groups = [Group([[0], [0]], candidates=["a", "b"]), Group([[0]], candidates=["a"])]
+    >>> [labels.tolist() for labels in match_groups(groups, [[2.0, 1.5], [3.0]])]
+    [[0, 1], [1]]
+    """
+    groups = check_groups(groups)
+    values = [np.asarray(value, dtype=np.float64) for value in odds]
+    if [value.shape for value in values] != [(len(group),) for group in groups]:
+        raise ValueError("odds must hold one number for each member of each group.")
+    left, right = candidate_graph(groups)
+    return join(groups).split(match(left, right, np.concatenate([np.zeros(0), *values])))
 
 
 def match(left: Integers, right: Integers, odds: Floats) -> Integers:
@@ -47,7 +101,7 @@ def match(left: Integers, right: Integers, odds: Floats) -> Integers:
 
 
 def _components(left: Integers, right: Integers) -> Integers:
-    """Number the component of each edge."""
+    """Return the component of each edge."""
     n = left.max() + 1
     shape = (n + right.max() + 1,) * 2
     graph = coo_matrix((np.ones(len(left), np.int8), (left, n + right)), shape=shape)
