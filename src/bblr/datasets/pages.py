@@ -36,7 +36,7 @@ _OLIVETTI = "faces/olivettifaces.mat"
 # Drawn faces: directions of 40 people in 30 dimensions, and how far two pictures of one differ.
 _PEOPLE, _PICTURES, _DIMENSIONS, _SPREAD = 40, 10, 30, 1.1
 # How far outliers lie, in standard deviations of each feature.
-_FAR = 25.0
+_FAR = 10.0
 
 
 def make_pages(
