@@ -28,6 +28,7 @@ NAMES = {
     "zero-one-line",
     "kernel-20k",
     "kernel-60k",
+    "structured-inference",
 }
 
 

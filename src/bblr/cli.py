@@ -37,7 +37,9 @@ app = typer.Typer(
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
 ]
-Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")
+]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
 
 
@@ -135,7 +137,9 @@ def claims(
         bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
     ] = False,
     jobs: Jobs = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = CLAIM_REPEATS,
+    repeats: Annotated[
+        int, typer.Option(help="Repeats of the cross-validation.")
+    ] = CLAIM_REPEATS,
     seed: Seed = 0,
     records: Annotated[
         Path | None,

@@ -34,6 +34,9 @@ NAMES = {
     "kernel-uci-noisy",
     "kernel-growth",
     "kernel-centres",
+    "structured-pages",
+    "structured-linkage",
+    "structured-flips",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

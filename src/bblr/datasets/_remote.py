@@ -6,7 +6,12 @@ import hashlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from shutil import copyfileobj
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from bblr.datasets._research import DATA_HOME
 
@@ -105,9 +110,9 @@ def _download(file: RemoteFile, path: Path) -> None:
             known_hash=f"sha256:{file.sha256}",
             fname=path.name,
             path=path.parent,
-            downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
+            downloader=_stream,
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         for folder in made:
             with suppress(OSError):
                 folder.rmdir()
@@ -118,6 +123,19 @@ def _download(file: RemoteFile, path: Path) -> None:
         raise OSError(f"{file.name} could not be downloaded: {problem}; {by_hand}") from error
     finally:
         logger.setLevel(level)
+
+
+def _stream(url: str, output_file: str, _: Any) -> None:
+    """Write what lies at an address to a file; the connection is closed whatever happens."""
+    try:
+        with urlopen(url, timeout=_TIMEOUT) as response, open(output_file, "wb") as stream:
+            copyfileobj(response, stream)
+            expected = response.headers.get("Content-Length")
+            if expected is not None and stream.tell() != int(expected):
+                raise OSError(f"only {stream.tell():,} of {int(expected):,} bytes came")
+    except HTTPError as error:
+        error.close()
+        raise OSError(f"the server answers {error.code} {error.reason}") from None
 
 
 def _sha256(path: Path) -> str:

@@ -179,10 +179,10 @@ def record(
         for way in results.ways:
             row: dict[str, Any] = {"local": local, "way": way}
             for unit in ("member", "group"):
-                row[f"{unit} accuracy %"] = results.accuracy(local, way, unit)  # type: ignore[arg-type]
+                row[f"{unit} accuracy %"] = results.accuracy(local, way, unit)
                 for rival, key in (((local, "alone"), "alone"), (("LR", way), "LR")):
                     if rival != (local, way) and rival in results.right:
-                        found = results.test((local, way), rival, unit)  # type: ignore[arg-type]
+                        found = results.test((local, way), rival, unit)
                         row[f"{unit} McNemar against {key}"] = asdict(found)
             rows.append(row)
     return {
