@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 from bblr import BBLRClassifier
 from bblr.structured import ApproximationWarning, Group, JointModel
-from bblr.structured.calibration import Calibration, fit_calibration
+from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
 from bblr.structured.groups import join
 from bblr.structured.layout import make_plan
 from bblr.structured.local import out_of_fold
@@ -124,7 +124,7 @@ def test_calibration_is_a_maximum(rng, constraint):
     plan = make_plan(network, constraint, evidence != 0, 2**14)
     free = ("slope", "shift", "penalty", "weight")
     free = free if constraint == "soft" else ("slope", "shift", *["weight"] * known)
-    best = fit_calibration(plan, local, evidence, labels, Calibration(), free)
+    best = fit_calibration(Evidenced(plan, local, evidence, labels), Calibration(), free)
 
     def likelihood(calibration):
         from bblr.structured.inference import infer
@@ -266,9 +266,15 @@ def test_large_groups_are_decided_exactly_and_announced(train, rng):
 
 
 def test_training_on_large_groups_leaves_them_out_of_the_calibration(rng):
-    groups = [*draw(rng, 100, size=3), *draw(rng, 10, size=9)]
-    model = JointModel(random_state=0, max_states=8).fit(groups)
-    assert np.isfinite(list(vars(model.calibration_).values())).all()
+    groups = [*draw(rng, 100, size=3, several=0.3), *draw(rng, 10, size=9)]
+    with pytest.warns(ApproximationWarning, match="fitted on the others"):
+        model = JointModel(random_state=0, max_states=8).fit(groups)
+    small = [g for g in groups if len(g) <= 3]
+    assert model.calibration_.penalty == pytest.approx(
+        JointModel(random_state=0).fit(small).calibration_.penalty, abs=1.0
+    )
+    with pytest.raises(ValueError, match=r"all too large to be calibrated on.*Raise max_states"):
+        JointModel(random_state=0, max_states=2).fit([g for g in groups if len(g) > 1])
 
 
 def test_unknown_similarities_have_no_influence(train):

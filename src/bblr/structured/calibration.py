@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +12,21 @@ from scipy.optimize import minimize
 from bblr.structured.inference import infer
 from bblr.structured.layout import Plan
 
-__all__ = ["Calibration", "fit_calibration"]
+__all__ = ["Calibration", "Evidenced", "fit_calibration"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A pull towards the odds as they are, worth less than one group; it decides where data do not.
+# A pull towards odds as they are and no penalty, worth less than one group: it decides where the
+# data do not, such as how large the penalty is for what never happens.
 _PULL = 1e-2
 # e^-20 is no chance at all.
-_LARGEST_PENALTY = 20.0
-_LARGEST_WEIGHT = 5.0
-_LARGEST_SLOPE = 20.0
+_LIMITS = {
+    "slope": (0.0, 20.0),
+    "shift": (-20.0, 20.0),
+    "penalty": (0.0, 20.0),
+    "weight": (0.0, 5.0),
+}
 
 
 @dataclass(frozen=True)
@@ -48,100 +53,100 @@ class Calibration:
         return self.slope * local + self.shift
 
 
-def fit_calibration(
-    plan: Plan,
-    local: Floats,
-    evidence: Floats,
-    labels: Integers,
-    start: Calibration,
-    free: tuple[str, ...],
-) -> Calibration:
-    """Maximise the conditional likelihood of the labels of whole groups.
+_NEUTRAL = Calibration(penalty=0.0, weight=0.0)
 
-    The logarithm is concave in all four numbers, so the maximum found is the maximum. Groups with
-    a part too large to list do not take part.
+
+@dataclass(frozen=True, eq=False)
+class Evidenced:
+    """Training groups with what is known about them.
 
     Parameters
     ----------
     plan : Plan
-        How the training groups fall apart.
+        How they fall apart.
     local : ndarray of shape (n_members,)
         Logits of out-of-fold local probabilities.
     evidence : ndarray of shape (n_pairs,)
         Log ratios of the similarity densities.
     labels : ndarray of shape (n_members,)
         The right labels.
+    """
+
+    plan: Plan
+    local: Floats
+    evidence: Floats
+    labels: Integers
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which groups take part: those whose every state can be listed."""
+        network = self.plan.network
+        counted = np.ones(network.n_groups, dtype=bool)
+        counted[[network.group[part.members[0]] for part in self.plan.large]] = False
+        return counted
+
+    @cached_property
+    def observed(self) -> dict[str, float]:
+        """What the likelihood is linear in, summed over the groups that take part."""
+        network, y = self.plan.network, self.labels.astype(np.float64)
+        own = y * self.counted[network.group]
+        first, second = network.pairs.T
+        excess = 0.0
+        if self.plan.constraint == "soft":
+            excess = float(np.maximum(np.bincount(network.containers, own) - 1, 0).sum())
+        return {
+            "slope": float(own @ self.local),
+            "shift": float(own.sum()),
+            "penalty": -excess,
+            "weight": float((own[first] * own[second]) @ self.evidence),
+        }
+
+    def expected(self, now: Calibration) -> tuple[dict[str, float], float]:
+        """Return the same as the model expects it, and the log of its partition function."""
+        network = self.plan.network
+        small = replace(self.plan, large=[])
+        found = infer(small, now.odds(self.local), now.weight * self.evidence, now.penalty)
+        member = found.member * self.counted[network.group]
+        both = found.both * self.counted[network.group[network.pairs[:, 0]]]
+        expected = {
+            "slope": float(member @ self.local),
+            "shift": float(member.sum()),
+            "penalty": -float(found.excess[self.counted].sum()),
+            "weight": float(both @ self.evidence),
+        }
+        return expected, float(found.log_partition[self.counted].sum())
+
+
+def fit_calibration(groups: Evidenced, start: Calibration, free: tuple[str, ...]) -> Calibration:
+    """Maximise the conditional likelihood of the labels of whole groups.
+
+    Its logarithm is concave in all four numbers, so the maximum found is the maximum. Groups with
+    a part too large to list do not take part.
+
+    Parameters
+    ----------
+    groups : Evidenced
+        Training groups.
     start : Calibration
         Where to start, and what the numbers that are not fitted stay at.
     free : tuple of str
         Which numbers to fit.
     """
-    if not free:
-        return start
-    network = plan.network
-    counted = np.ones(network.n_groups, dtype=bool)
-    group = network.group
-    for part in plan.large:
-        counted[group[part.members[0]]] = False
-    member, pair = counted[group], _group_of_pairs(plan)
-    pair_counted = counted[pair]
-    small = Plan(network, plan.constraint, plan.loose, plan.batches, [])
-    y = labels.astype(np.float64)
-    together = y[network.pairs[:, 0]] * y[network.pairs[:, 1]]
-    held = np.bincount(network.containers, weights=y, minlength=1)
-    own = np.zeros(len(held), dtype=np.int64)
-    own[network.containers] = group
-    beyond = float(np.maximum(held - 1, 0)[counted[own]].sum()) if len(group) else 0.0
+    neutral = np.array([vars(_NEUTRAL)[name] for name in free])
+    observed = groups.observed
+
+    def at(values: Floats) -> Calibration:
+        return replace(start, **dict(zip(free, map(float, values), strict=True)))
 
     def loss(values: Floats) -> tuple[float, Floats]:
-        now = Calibration(**{**vars(start), **dict(zip(free, values, strict=True))})
-        found = infer(small, now.odds(local), now.weight * evidence, now.penalty)
-        # Observed minus expected, number by number.
-        residual = np.where(member, y - found.member, 0.0)
-        tied = np.where(pair_counted & _read(plan), together - found.both, 0.0)
-        gains = {
-            "slope": residual @ local,
-            "shift": residual.sum(),
-            "penalty": found.excess[counted].sum() - beyond,
-            "weight": tied @ evidence,
-        }
-        score = (
-            (now.odds(local) * y)[member].sum()
-            + now.weight * (evidence * together)[pair_counted].sum()
-            - (now.penalty * beyond if plan.constraint == "soft" else 0.0)
-        )
-        pulls = np.array([values[k] - vars(_NEUTRAL)[name] for k, name in enumerate(free)])
-        value = found.log_partition[counted].sum() - score + 0.5 * _PULL * pulls @ pulls
-        return value, -np.array([gains[name] for name in free]) + _PULL * pulls
+        now = at(values)
+        expected, log_partition = groups.expected(now)
+        score = sum(vars(now)[name] * observed[name] for name in observed)
+        pulls = values - neutral
+        slopes = np.array([expected[name] - observed[name] for name in free])
+        value = log_partition - score + 0.5 * _PULL * float(pulls @ pulls)
+        return value, slopes + _PULL * pulls
 
-    limits = {
-        "slope": (0.0, _LARGEST_SLOPE),
-        "shift": (-20.0, 20.0),
-        "penalty": (0.0, _LARGEST_PENALTY),
-        "weight": (0.0, _LARGEST_WEIGHT),
-    }
-    found = minimize(
-        loss,
-        np.array([vars(start)[name] for name in free]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[limits[name] for name in free],
-    )
-    return Calibration(**{**vars(start), **dict(zip(free, map(float, found.x), strict=True))})
-
-
-_NEUTRAL = Calibration(penalty=0.0, weight=0.0)
-
-
-def _group_of_pairs(plan: Plan) -> Integers:
-    if len(plan.network.pairs) == 0:
-        return np.empty(0, dtype=np.int64)
-    return plan.network.group[plan.network.pairs[:, 0]]
-
-
-def _read(plan: Plan) -> NDArray[np.bool_]:
-    """Return which pairs have a place in the plan."""
-    read = np.zeros(len(plan.network.pairs), dtype=bool)
-    for batch in plan.batches:
-        read[batch.pairs[batch.pairs >= 0]] = True
-    return read
+    first = np.array([vars(start)[name] for name in free])
+    limits = [_LIMITS[name] for name in free]
+    return at(minimize(loss, first, jac=True, method="L-BFGS-B", bounds=limits).x)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._checks import all_or_nothing, check_choice, check_number
-from bblr.structured.calibration import Calibration, fit_calibration
+from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
 from bblr.structured.factors import SIMILARITIES, fit_evidence
 from bblr.structured.groups import (
     Group,
@@ -36,8 +36,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+_APPROXIMATE = "probabilities are approximate, by "
+
+
 class ApproximationWarning(UserWarning):
-    """Probabilities are approximate because a group is too large for exact ones."""
+    """Something is approximate because a group is too large to be exact about it."""
 
 
 class JointModel(BaseEstimator):
@@ -235,14 +238,14 @@ class JointModel(BaseEstimator):
         if self.one_to_one:
             left, right = candidate_graph(groups)
             if has_cycles(left, right):
-                _warn("the candidates' graph has cycles", "belief propagation")
+                _warn("the candidates' graph has cycles", _APPROXIMATE + "belief propagation")
             return network.split(match_probabilities(left, right, odds))
         plan, ties = self._plan(network)
         if plan.large:
             _warn(
                 f"{len(plan.large)} groups have parts of more than max_states="
                 f"{self.max_states} feasible states",
-                "Gibbs sampling",
+                _APPROXIMATE + "Gibbs sampling",
             )
         found = infer(plan, odds, ties, self.calibration_.penalty, self._seed_)
         return network.split(np.clip(found.member, 0.0, 1.0))
@@ -402,7 +405,20 @@ class JointModel(BaseEstimator):
             return start
         held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
         plan, evidence = self._plan(network, weight=1.0)
-        return fit_calibration(plan, held_out, evidence, labels, start, tuple(free))
+        known = Evidenced(plan, held_out, evidence, labels)
+        if not known.counted.any():
+            raise ValueError(
+                f"groups are all too large to be calibrated on: each has a part of more than "
+                f"max_states={self.max_states} feasible states. Raise max_states, or take "
+                "recalibrate=False with a penalty and a weight of your own."
+            )
+        if plan.large:
+            _warn(
+                f"{(~known.counted).sum()} of {network.n_groups} groups have parts of more than "
+                f"max_states={self.max_states} feasible states",
+                "the slope, shift, penalty and weight are fitted on the others",
+            )
+        return fit_calibration(known, start, tuple(free))
 
     def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
         """Return how groups fall apart, and the ties of their pairs."""
@@ -430,9 +446,5 @@ class JointModel(BaseEstimator):
         return groups, network, self.calibration_.odds(local)
 
 
-def _warn(reason: str, method: str) -> None:
-    warnings.warn(
-        f"{reason}: probabilities are approximate, by {method}.",
-        ApproximationWarning,
-        stacklevel=3,
-    )
+def _warn(reason: str, consequence: str) -> None:
+    warnings.warn(f"{reason}: {consequence}.", ApproximationWarning, stacklevel=3)
