@@ -346,6 +346,16 @@ def test_misuse_is_named(train):
         model.score(train, per="page")
 
 
+def test_scikit_learn_can_cross_validate_and_search(train):
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    scores = cross_val_score(JointModel(random_state=0), train, cv=3)
+    assert scores.shape == (3,) and scores.min() > 0.6
+    grid = {"similarity": ["gaussian", None], "local__C": [0.1, 1.0]}
+    search = GridSearchCV(JointModel(LogisticRegression(), random_state=0), grid, cv=2)
+    assert search.fit(train).best_score_ > 0.6
+
+
 def test_scores_count_members_and_groups(train):
     model = JointModel(random_state=0).fit(train)
     labels = model.predict(train)

@@ -115,6 +115,13 @@ def fetch_entity_resolution(
     H. Köpcke, A. Thor, E. Rahm (2010). Evaluation of entity resolution approaches on real-world
     match problems. In the form of Y. Li et al. (2020), Deep entity matching with pre-trained
     language models.
+
+    Examples
+    --------
+    >>> from bblr.datasets import fetch_entity_resolution
+    >>> found = fetch_entity_resolution("dblp-acm")  # doctest: +SKIP
+    >>> len(found.groups), found.groups[0].X.shape  # doctest: +SKIP
+    (2436, (9, 16))
     """
     if not isinstance(name, str) or name not in _FILES:
         choices = ", ".join(map(repr, _FILES))
