@@ -243,8 +243,8 @@ class JointModel(BaseEstimator):
         plan, ties = self._plan(network)
         if plan.large:
             _warn(
-                f"{len(plan.large)} groups have parts of more than max_states="
-                f"{self.max_states} feasible states",
+                f"{len(plan.large)} parts of groups have more than max_states={self.max_states} "
+                "feasible states",
                 _APPROXIMATE + "Gibbs sampling",
             )
         found = infer(plan, odds, ties, self.calibration_.penalty, self._seed_)
