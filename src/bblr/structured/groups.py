@@ -38,6 +38,11 @@ class Group:
         What each candidate is called, numbers or text, the same in every group it stands in.
         Only ``one_to_one=True`` needs them.
 
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_members,)
+        The containers, numbered from 0.
+
     Raises
     ------
     ValueError
