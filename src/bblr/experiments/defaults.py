@@ -12,5 +12,5 @@ PROTOCOL = "uniform-one-class"
 OUT = Path("report.html")
 # What the claims are stated for: 10 x 5 folds.
 CLAIM_REPEATS = 10
-# Far-off faces on simulated pages: within the range for which the paper's pattern is claimed.
+# Far-off faces on simulated pages: about one in eight.
 PAGE_OUTLIERS = 0.12
