@@ -21,7 +21,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Structured models take any classifier, by its predict_proba.
     "structured": set(),
     "evaluation": set(),
-    "datasets": set(),
+    # Some data are groups.
+    "datasets": {"structured"},
     "plotting": {*ROOMS, "objective", "estimators", "evaluation"},
 }
 _LIBRARY = set(MAY_IMPORT)

@@ -29,6 +29,7 @@ NAMES = {
     "zero-one-line",
     "kernel-20k",
     "kernel-60k",
+    "structured-inference",
 }
 
 
@@ -183,8 +184,13 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
     assert "BBLR_DATA_HOME" in outcome.skipped
 
 
-@pytest.mark.parametrize("name", ["fused-float32", "probe", "growth", "memory", "zero-one-line"])
+@pytest.mark.parametrize(
+    "name",
+    ["fused-float32", "probe", "growth", "memory", "zero-one-line", "structured-inference"],
+)
 def test_cases_run_on_little_data(monkeypatch, name):
+    monkeypatch.setattr("benchmarks.structured.GROUPS", 1_000)
+    monkeypatch.setattr("benchmarks.structured.FEW", 20)
     monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
     monkeypatch.setattr("benchmarks.zero_one.ROWS", 2_000)
     monkeypatch.setattr(scaling, "SIZES", (500, 1_000, 2_000))

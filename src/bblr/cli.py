@@ -12,7 +12,15 @@ except ModuleNotFoundError:
 
 from bblr._version import __version__
 from bblr.estimators.zero_one import SOLVERS
-from bblr.experiments.defaults import CLAIM_REPEATS, FOLDS, NOISE, OUT, PROTOCOL, REPEATS
+from bblr.experiments.defaults import (
+    CLAIM_REPEATS,
+    FOLDS,
+    NOISE,
+    OUT,
+    PAGE_OUTLIERS,
+    PROTOCOL,
+    REPEATS,
+)
 from bblr.experiments.methods import METHODS
 
 __all__ = ["app", "main"]
@@ -264,6 +272,59 @@ def sparsity(
         data=data, target=target, rows=rows, jobs=jobs, seed=seed, plot=plot, out=out
     )
     raise typer.Exit(run_sparsity(job))
+
+
+@app.command()
+def structured(
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="Some of dblp-acm, amazon-google and pages; all when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Local classifiers, some of LR,BBLR3,BBLR4; all when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    outliers: Annotated[
+        float, typer.Option(help="Share of faces on pages whose features lie far out.")
+    ] = PAGE_OUTLIERS,
+    flips: Annotated[float, typer.Option(help="Share of wrong labels in training folds.")] = 0.0,
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = REPEATS,
+    folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+) -> None:
+    """Compare joint decisions in groups of candidates with independent ones.
+
+    Prints the paper's table for LR, BBLR3 and BBLR4 as local classifiers: candidates and whole
+    groups decided right, alone, jointly and, for records to link, one to one, with McNemar
+    tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
+    """
+    from bblr.experiments.structured_job import StructuredJob, run_structured
+
+    job = StructuredJob(
+        data=tuple(data or ()),
+        methods=methods,
+        outliers=outliers,
+        flips=flips,
+        repeats=repeats,
+        folds=folds,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+    )
+    raise typer.Exit(run_structured(job))
 
 
 def main() -> None:

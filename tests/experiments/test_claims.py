@@ -35,6 +35,9 @@ NAMES = {
     "kernel-growth",
     "kernel-centres",
     "many-classes",
+    "structured-pages",
+    "structured-linkage",
+    "structured-flips",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from bblr._checks import check_choice, check_number
 from bblr._numeric.arrays import square_norms
 from bblr.designs.kernel_function import KERNELS, Gram, KernelFunction
-from bblr.estimators._front import Training, check_choice, check_number
+from bblr.estimators._front import Training
 from bblr.estimators._kernel import ALL_CENTRES, SOME_CENTRES, KernelProblem
 from bblr.estimators._rows import merged_rows
 

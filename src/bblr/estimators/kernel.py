@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
+from bblr._checks import all_or_nothing, check_choice, check_number
 from bblr.estimators._expansion import KernelClassifier
-from bblr.estimators._front import (
-    all_or_nothing,
-    check_choice,
-    check_number,
-    validate_kernel_training,
-)
+from bblr.estimators._front import validate_kernel_training
 from bblr.estimators._kernel import (
     KernelFit,
     KernelProblem,

@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from bblr._checks import all_or_nothing, check_number, check_numbers
 from bblr.estimators._expansion import KernelClassifier
-from bblr.estimators._front import (
-    Training,
-    all_or_nothing,
-    check_number,
-    check_numbers,
-    validate_kernel_training,
-)
+from bblr.estimators._front import Training, validate_kernel_training
 from bblr.estimators._kernel import (
     ALL_CENTRES,
     KernelFit,

@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from bblr._checks import all_or_nothing, check_choice, check_number
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import (
-    Training,
-    all_or_nothing,
-    check_choice,
-    check_number,
-    validate_training,
-)
+from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._training import (
     DEFAULT_L2,

@@ -8,14 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._checks import all_or_nothing, check_number, check_numbers
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import (
-    Training,
-    all_or_nothing,
-    check_number,
-    check_numbers,
-    validate_training,
-)
+from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import (
     FEW,

@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from bblr._checks import all_or_nothing, check_number
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import all_or_nothing, check_number, validate_training
+from bblr.estimators._front import validate_training
 from bblr.estimators._linear import LinearBinaryClassifier
 from bblr.losses import Logistic, Sigmoid, ZeroOne
 from bblr.objective import Objective

@@ -8,14 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from bblr._checks import all_or_nothing, check_choice, check_number
 from bblr.designs import ScaledDesign, make_design
-from bblr.estimators._front import (
-    Training,
-    all_or_nothing,
-    check_choice,
-    check_number,
-    validate_training,
-)
+from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
 from bblr.estimators._zero_one import (
     StopEarly,

@@ -5,6 +5,7 @@ from bblr.experiments.claims.embedded import EMBEDDED_CLAIMS
 from bblr.experiments.claims.kernel import KERNEL_CLAIMS
 from bblr.experiments.claims.many import MANY_CLAIMS
 from bblr.experiments.claims.research import RESEARCH_CLAIMS
+from bblr.experiments.claims.structured import STRUCTURED_CLAIMS
 from bblr.experiments.claims.zero_one import ZERO_ONE_CLAIMS
 
 __all__ = ["CLAIMS", "Claim", "ClaimRun"]
@@ -17,5 +18,6 @@ CLAIMS: dict[str, Claim] = {
         *ZERO_ONE_CLAIMS,
         *KERNEL_CLAIMS,
         *MANY_CLAIMS,
+        *STRUCTURED_CLAIMS,
     )
 }

@@ -1,0 +1,450 @@
+"""The joint model: local classifier, constraint and similarities, decided together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bblr._checks import all_or_nothing, check_choice, check_number
+from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
+from bblr.structured.factors import SIMILARITIES, fit_evidence
+from bblr.structured.groups import (
+    Group,
+    Network,
+    check_groups,
+    check_labels,
+    join,
+    stack_features,
+    stack_labels,
+)
+from bblr.structured.inference import decode, infer
+from bblr.structured.layout import Constraint, Plan, make_plan
+from bblr.structured.local import check_both_kinds, check_possible, logits, out_of_fold
+from bblr.structured.matching import candidate_graph, has_cycles, match, match_probabilities
+
+__all__ = ["ApproximationWarning", "JointModel"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+_APPROXIMATE = "probabilities are approximate, by "
+
+
+class ApproximationWarning(UserWarning):
+    """Something is approximate because a group is too large to be exact about it."""
+
+
+class JointModel(BaseEstimator):
+    """Decide candidates together that constrain each other.
+
+    The model is ∏ p(Y|X) ∏ p(S|Y) ∏ p(D|Y, Y'): a local classifier gives p(Y|X) from each
+    candidate's own features, a constraint S says that a container holds at most one target, and
+    similarities D of two candidates have one density where both are targets and another where
+    they are not. Groups are independent of each other, unless ``one_to_one=True``.
+
+    Parameters
+    ----------
+    local : estimator, default=None
+        Any scikit-learn classifier with ``predict_proba``; it is cloned. LogisticRegression when
+        None.
+    at_most_one : {"soft", "hard"} or None, default="soft"
+        Whether each target beyond the first of a container costs a penalty, is impossible, or
+        is like any other. Soft is safe where several are true now and then; hard is right
+        where that cannot be.
+    one_to_one : bool, default=False
+        Also use each of `Group.candidates` at most once over all groups handed to ``predict``,
+        and each container once: record linkage between two clean sources. Similarities have no
+        influence then, for no two of a container can be targets.
+    similarity : {"gaussian", "beta", "kde"} or None, default="gaussian"
+        The form of the two densities of similarities; without them when None.
+    recalibrate : bool, default=True
+        Refit slope and shift of the local odds under the constraint. A classifier trained on its
+        own has the constraint in its base rate already, so that conditioning on it would count
+        it twice.
+    penalty : "fit" or float, default="fit"
+        What a target beyond the first costs with ``at_most_one="soft"``, in log odds.
+    weight : "fit" or float, default="fit"
+        What the log ratio of the similarity densities counts, 0 for nothing and 1 for what it
+        says. Similarities of the same candidate depend on each other, so less than 1 is usual.
+    cv : int, default=5
+        Folds, by group, for the out-of-fold probabilities on which slope, shift, penalty and
+        weight are fitted.
+    max_states : int, default=16384
+        Groups that fall into parts with more feasible states than this get exact labels from a
+        mixed-integer programme and approximate probabilities from Gibbs sampling, with a
+        warning.
+    n_jobs : int or None, default=None
+        Local fits to run at a time; as in scikit-learn.
+    random_state : int, RandomState or None, default=None
+        Decides the folds, and the sampling of large groups.
+
+    Attributes
+    ----------
+    local_ : estimator
+        The local classifier, fitted on all training groups.
+    calibration_ : Calibration
+        `slope`, `shift`, `penalty` and `weight`.
+    evidence_ : Evidence or None
+        The similarity densities; None where there are none or nothing could be learned.
+    n_features_in_ : int
+        Number of local features.
+
+    Raises
+    ------
+    ValueError
+        From ``fit``, if training labels are impossible under ``at_most_one="hard"``, or if fewer
+        than two groups hold a target, or a candidate that is none.
+
+    See Also
+    --------
+    Group : What it is fitted on.
+
+    Notes
+    -----
+    Without similarities inference has a closed form, linear in the size of a group; with them
+    the feasible states are listed. Either is exact. With ``one_to_one=True`` labels are exact and
+    probabilities come from belief propagation, exact where the candidates' graph has no cycles.
+    There the odds are fitted under `at_most_one` alone.
+
+    Of equally probable labels ``predict`` takes those with the fewest targets. An empty group has
+    no labels and the log joint 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bblr.structured import Group, JointModel
+    >>> rng = np.random.default_rng(0)
+    >>> def draw():
+    ...     labels = np.eye(4, dtype=int)[rng.integers(4)]    # one of four is right
+    ...     return Group(labels[:, None] + rng.normal(size=(4, 1)), labels=labels)
+    >>> train, test = [draw() for _ in range(300)], [draw() for _ in range(300)]
+    >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+    >>> alone = np.mean([(a == g.labels).all() for a, g in
+    ...                  zip(model.predict_independent(test), test)])
+    >>> together = model.score(test, per="group")
+    >>> bool(together > alone + 0.1)
+    True
+    >>> max(int(labels.sum()) for labels in model.predict(test))
+    1
+    """
+
+    def __init__(
+        self,
+        local: Any = None,
+        *,
+        at_most_one: Constraint = "soft",
+        one_to_one: bool = False,
+        similarity: Literal["gaussian", "beta", "kde"] | None = "gaussian",
+        recalibrate: bool = True,
+        penalty: float | Literal["fit"] = "fit",
+        weight: float | Literal["fit"] = "fit",
+        cv: int = 5,
+        max_states: int = 2**14,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.local = local
+        self.at_most_one = at_most_one
+        self.one_to_one = one_to_one
+        self.similarity = similarity
+        self.recalibrate = recalibrate
+        self.penalty = penalty
+        self.weight = weight
+        self.cv = cv
+        self.max_states = max_states
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, groups: Sequence[Group], y: None = None) -> JointModel:
+        """Fit the local classifier, the densities and the calibration.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Training groups, all with labels.
+        y : None
+            Not used; the labels are in the groups.
+
+        Returns
+        -------
+        JointModel
+            Itself.
+        """
+        self._check_parameters()
+        groups = check_groups(groups)
+        labels = stack_labels(groups)
+        network = join(groups)
+        check_both_kinds(network, labels)
+        if self.at_most_one == "hard":
+            check_possible(network, labels)
+        X = stack_features(groups)
+        rng = check_random_state(self.random_state)
+        self._seed_ = int(rng.randint(2**31 - 1))
+        self.n_features_in_ = X.shape[1]
+        local = LogisticRegression(max_iter=1000) if self.local is None else self.local
+        if not hasattr(local, "predict_proba"):
+            raise TypeError(
+                f"local must have predict_proba, {type(local).__name__} has none; wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV."
+            )
+        self.local_ = clone(local).fit(X, labels)
+        self.evidence_ = self._fit_evidence(network, labels)
+        self.calibration_ = self._calibrate(local, X, labels, network, rng)
+        return self
+
+    def predict(self, groups: Sequence[Group]) -> list[Integers]:
+        """Return the most probable labels of each group together.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Labels in them are not read.
+
+        Returns
+        -------
+        list of ndarray of shape (n_members,)
+            1 for a target and 0 for the rest.
+        """
+        groups, network, odds = self._odds(groups)
+        if self.one_to_one:
+            return network.split(match(*candidate_graph(groups), odds))
+        plan, ties = self._plan(network)
+        return network.split(decode(plan, odds, ties, self.calibration_.penalty))
+
+    def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
+        """Return the probability of each candidate to be a target, all others considered.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Labels in them are not read.
+
+        Returns
+        -------
+        list of ndarray of shape (n_members,)
+            Probabilities of label 1.
+        """
+        groups, network, odds = self._odds(groups)
+        if self.one_to_one:
+            left, right = candidate_graph(groups)
+            if has_cycles(left, right):
+                _warn("the candidates' graph has cycles", _APPROXIMATE + "belief propagation")
+            return network.split(match_probabilities(left, right, odds))
+        plan, ties = self._plan(network)
+        if plan.large:
+            _warn(
+                f"{len(plan.large)} parts of groups have more than max_states={self.max_states} "
+                "feasible states",
+                _APPROXIMATE + "Gibbs sampling",
+            )
+        found = infer(plan, odds, ties, self.calibration_.penalty, self._seed_)
+        return network.split(np.clip(found.member, 0.0, 1.0))
+
+    def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
+        """Return the log odds of each candidate under the model, all others left aside.
+
+        These are slope · logit p + shift; constraint and similarities come on top of them.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Labels in them are not read.
+
+        Returns
+        -------
+        list of ndarray of shape (n_members,)
+            Log odds.
+        """
+        _, network, odds = self._odds(groups)
+        return network.split(odds)
+
+    def predict_independent(self, groups: Sequence[Group]) -> list[Integers]:
+        """Return what the local classifier decides alone, each candidate for itself.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Labels in them are not read.
+
+        Returns
+        -------
+        list of ndarray of shape (n_members,)
+            1 where the local probability is above one half.
+        """
+        _, network, local = self._local_logits(groups)
+        return network.split((local > 0).astype(np.int64))
+
+    def log_joint(self, group: Group, labels: Any = None, *, normalize: bool = False) -> float:
+        """Return the log of the product of all factors for given labels of one group.
+
+        Σ log p(Y|X) − penalty · (targets beyond the first) + weight · Σ log ratio of densities
+        over pairs of targets. Candidates shared between groups are not considered.
+
+        Parameters
+        ----------
+        group : Group
+            One group.
+        labels : array-like of shape (n_members,), default=None
+            Labels; those of the group when None.
+        normalize : bool, default=False
+            Return log p(labels | X, S, D) instead: over all labels its exponential sums to 1.
+
+        Returns
+        -------
+        float
+            −inf for labels that ``at_most_one="hard"`` makes impossible; 0 for an empty group.
+        """
+        if labels is None and group.labels is None:
+            raise ValueError("labels are missing; the group has none of its own.")
+        y = check_labels(group.labels if labels is None else labels, len(group))
+        _, network, odds = self._odds([group])
+        plan, ties = self._plan(network)
+        held = np.bincount(network.containers, weights=y, minlength=1)
+        beyond = float(np.maximum(held - 1, 0).sum())
+        score = float(odds @ y)
+        if self.at_most_one == "hard" and beyond:
+            return -np.inf
+        if self.at_most_one == "soft":
+            score -= self.calibration_.penalty * beyond
+        first, second = network.pairs.T
+        score += float(ties @ (y[first] * y[second]))
+        if not normalize:
+            return score - float(np.logaddexp(0.0, odds).sum())
+        if plan.large:
+            raise ValueError(
+                f"normalize=True needs all states of a group of {len(group)}, more than "
+                f"max_states={self.max_states}; raise max_states."
+            )
+        total = infer(plan, odds, ties, self.calibration_.penalty).log_partition
+        return score - float(total.sum())
+
+    def score(
+        self,
+        groups: Sequence[Group],
+        y: None = None,
+        *,
+        per: Literal["member", "group"] = "member",
+    ) -> float:
+        """Return the share of right decisions of ``predict``.
+
+        Parameters
+        ----------
+        groups : sequence of Group
+            Groups with labels.
+        y : None
+            Not used.
+        per : {"member", "group"}, default="member"
+            Count each candidate, or each group whose candidates are all decided right. Empty
+            groups do not count.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        check_choice("per", per, ("member", "group"))
+        groups = [group for group in check_groups(groups) if len(group)]
+        if not groups:
+            raise ValueError("groups hold no candidate; nothing can be scored.")
+        truth = stack_labels(groups)
+        right = np.concatenate(self.predict(groups)) == truth
+        if per == "member":
+            return float(right.mean())
+        starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+        return float(np.logical_and.reduceat(right, starts).mean())
+
+    def _check_parameters(self) -> None:
+        if self.at_most_one is not None:
+            check_choice("at_most_one", self.at_most_one, ("soft", "hard"))
+        if self.similarity is not None:
+            check_choice("similarity", self.similarity, SIMILARITIES)
+        for name in ("penalty", "weight"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                check_choice(name, value, ("fit",))
+            else:
+                check_number(name, value, low=0)
+        check_number("cv", self.cv, low=2, integer=True)
+        check_number("max_states", self.max_states, low=2, integer=True)
+
+    def _fit_evidence(self, network: Network, labels: Integers) -> Any:
+        if self.similarity is None or self.one_to_one or len(network.pairs) == 0:
+            return None
+        first, second = network.pairs.T
+        both = (labels[first] == 1) & (labels[second] == 1)
+        return fit_evidence(network.similarities, both, self.similarity)
+
+    def _calibrate(
+        self, local: Any, X: Any, labels: Integers, network: Network, rng: Any
+    ) -> Calibration:
+        free = ["slope", "shift"] if self.recalibrate else []
+        values: dict[str, float] = {}
+        for name, used in (
+            ("penalty", self.at_most_one == "soft"),
+            ("weight", self.evidence_ is not None),
+        ):
+            given = getattr(self, name)
+            if not used:
+                values[name] = 0.0
+            elif given == "fit":
+                free.append(name)
+            else:
+                values[name] = float(given)
+        start = Calibration(**values)
+        if not free:
+            return start
+        held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
+        plan, evidence = self._plan(network, weight=1.0)
+        known = Evidenced(plan, held_out, evidence, labels)
+        if not known.counted.any():
+            raise ValueError(
+                f"groups are all too large to be calibrated on: each has a part of more than "
+                f"max_states={self.max_states} feasible states. Raise max_states, or take "
+                "recalibrate=False with a penalty and a weight of your own."
+            )
+        if plan.large:
+            _warn(
+                f"{(~known.counted).sum()} of {network.n_groups} groups have parts of more than "
+                f"max_states={self.max_states} feasible states",
+                "the slope, shift, penalty and weight are fitted on the others",
+            )
+        return fit_calibration(known, start, tuple(free))
+
+    def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
+        """Return how groups fall apart, and the ties of their pairs."""
+        ties = np.zeros(len(network.pairs))
+        weight = self.calibration_.weight if weight is None else weight
+        if self.evidence_ is not None and weight > 0:
+            ties = weight * self.evidence_(network.similarities)
+        return make_plan(network, self.at_most_one, ties != 0, self.max_states), ties
+
+    def _local_logits(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
+        check_is_fitted(self, "calibration_")
+        groups = check_groups(groups)
+        network = join(groups)
+        if network.n_members == 0:
+            return groups, network, np.zeros(0)
+        X = stack_features(groups)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but JointModel was fitted on {self.n_features_in_}."
+            )
+        return groups, network, logits(self.local_, X)
+
+    def _odds(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
+        groups, network, local = self._local_logits(groups)
+        return groups, network, self.calibration_.odds(local)
+
+
+def _warn(reason: str, consequence: str) -> None:
+    warnings.warn(f"{reason}: {consequence}.", ApproximationWarning, stacklevel=3)

@@ -1,0 +1,103 @@
+"""Parts with too many states to list: exact labels by HiGHS, probabilities by sampling."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_matrix, vstack
+
+from bblr.structured.layout import Part
+
+__all__ = ["decode_large", "sample_large"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Measured against listing: with these no probability of 400 random networks was off by 0.03.
+_HEATS = np.array([1.0, 0.7, 0.45, 0.25, 0.1])
+_BURN_IN = 500
+_SWEEPS = 5000
+
+
+def decode_large(part: Part, odds: Floats, ties: Floats, penalty: float) -> Integers:
+    """Return the most probable labels by a mixed-integer programme, solved to the end."""
+    z, r = odds[part.members], ties[part.pairs]
+    n, n_pairs, n_containers = len(z), len(r), int(part.containers.max()) + 1
+    soft = penalty != inf
+    # Labels, then "both are targets" of each pair, then targets beyond the first.
+    cost = np.concatenate([-z, -r, np.full(n_containers, penalty if soft else 0.0)])
+    upper = np.concatenate([np.ones(n + n_pairs), np.full(n_containers, n if soft else 0)])
+    a, b = part.ends.T
+    k, one = np.arange(n_pairs), np.ones(n_pairs)
+    width = len(cost)
+
+    def rows(*terms: tuple[Integers, Floats]) -> coo_matrix:
+        columns = np.concatenate([column for column, _ in terms])
+        values = np.concatenate([value for _, value in terms])
+        return coo_matrix((values, (np.tile(k, len(terms)), columns)), shape=(n_pairs, width))
+
+    held = coo_matrix(
+        (
+            np.concatenate([np.ones(n), -np.ones(n_containers)]),
+            (
+                np.concatenate([part.containers, np.arange(n_containers)]),
+                np.concatenate([np.arange(n), n + n_pairs + np.arange(n_containers)]),
+            ),
+        ),
+        shape=(n_containers, width),
+    )
+    matrix = vstack(
+        [
+            rows((n + k, one), (a, -one)),
+            rows((n + k, one), (b, -one)),
+            rows((a, one), (b, one), (n + k, -one)),
+            held,
+        ],
+        format="csr",
+    )
+    limit = np.concatenate([np.zeros(2 * n_pairs), np.ones(n_pairs + n_containers)])
+    found = milp(
+        cost,
+        integrality=np.concatenate([np.ones(n), np.zeros(n_pairs + n_containers)]),
+        bounds=Bounds(0, upper),
+        constraints=LinearConstraint(matrix, -inf, limit),
+        options={"mip_rel_gap": 0.0},
+    )
+    if found.x is None:
+        raise RuntimeError(f"HiGHS found no labels for a group of {n} members: {found.message}")
+    return np.rint(found.x[:n]).astype(np.int64)
+
+
+def sample_large(
+    part: Part, odds: Floats, ties: Floats, penalty: float, seed: int
+) -> tuple[Floats, Floats, float]:
+    """Return approximate probabilities of members and pairs, and the expected excess."""
+    from bblr.structured._kernels import sample
+
+    n = len(part.members)
+    ends = np.concatenate([part.ends, part.ends[:, ::-1]])
+    order = np.argsort(ends[:, 0], kind="stable")
+    by_container = np.argsort(part.containers, kind="stable")
+    member, both = np.zeros(n), np.zeros(len(part.pairs))
+    excess = sample(
+        odds[part.members],
+        np.searchsorted(ends[order, 0], np.arange(n + 1)),
+        np.ascontiguousarray(ends[order, 1]),
+        np.tile(ties[part.pairs], 2)[order],
+        np.ascontiguousarray(part.ends),
+        part.containers,
+        by_container,
+        np.searchsorted(part.containers[by_container], np.arange(part.containers.max() + 2)),
+        0.0 if penalty == inf else penalty,
+        penalty == inf,
+        _HEATS,
+        _BURN_IN,
+        _SWEEPS,
+        np.random.default_rng(seed),
+        member,
+        both,
+    )
+    return member, both, float(excess)
