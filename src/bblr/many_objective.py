@@ -102,7 +102,8 @@ class ManyObjective:
         rest = logsumexp(np.delete(scores, k, axis=1), axis=1)
         own = self.y == k
         place = np.arange(len(self.y))
-        share = np.exp(scores[place, self.y] - rest)
+        # Of the others none exceeds their sum; what this says of the class itself is not used.
+        share = np.exp(np.minimum(scores[place, self.y] - rest, 0.0))
         low, b = np.array(self.loss.low)[self.y], self.loss.b
         cost = np.empty(len(steps))
         for m, step in enumerate(steps):

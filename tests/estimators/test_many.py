@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import recall_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -214,3 +215,52 @@ def test_link_recovers_what_made_the_labels():
         link = ManyLink.fit(decision, y, np.ones(len(y)), even=even)
         assert link.prior.low == pytest.approx(prior.low, abs=0.02)
         assert link.gamma == pytest.approx(1.5, rel=0.1)
+
+
+@pytest.mark.parametrize("prior", ["robust", "mild", "weak", "learned"])
+@pytest.mark.parametrize("weight", [3.0, 10.0])
+def test_a_heavy_class_does_not_swallow_the_others(prior, weight):
+    X, y = load_iris(return_X_y=True)
+    model = BBLRClassifier(prior, class_weight={1: weight}).fit(X, y)
+    recall = [np.mean(model.predict(X[y == k]) == k) for k in range(3)]
+    assert recall[0] == 1.0  # a plane parts the first class from the others
+    assert min(recall) > 0.7
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_frequent_class_does_not_swallow_the_others(classes):
+    counts = [400] + [20] * (classes - 1)
+    X, y = make_blobs(counts, n_features=3, cluster_std=1.0, random_state=1)
+    for model in (BBLRClassifier(), BBLRClassifierCV(cv=2, random_state=0)):
+        assert recall_score(y, model.fit(X, y).predict(X), average="macro") > 0.85
+
+
+def test_no_overflow_without_a_penalty():
+    X, y = load_iris(return_X_y=True)
+    BBLRClassifier(l2=0, random_state=0).fit(X, y)  # warnings are errors here
+
+
+def test_heavy_weights_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="sample_weight"):
+        BBLRClassifier().fit(X, y, sample_weight=np.full(150, 1e155))
+
+
+ROWS = np.arange(150)
+BAD_FOLDS = {
+    "one class": [(ROWS[:50], ROWS[50:])],
+    "nothing held out": [(ROWS, ROWS[:0])],
+    "rows that are not there": [(ROWS, ROWS + 10)],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("folds", BAD_FOLDS)
+@pytest.mark.parametrize(
+    "model", [BBLRClassifierCV(), KernelBBLRClassifierCV(l2s=(1.0,), kernel_gammas=(1.0,))],
+    ids=str,
+)  # fmt: skip
+def test_folds_that_say_nothing_are_refused(model, folds):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="cv "):
+        model.set_params(cv=BAD_FOLDS[folds]).fit(X, y)

@@ -122,8 +122,16 @@ def test_readings_of_a_prior():
     assert prior.alpha == pytest.approx((1, 2, 3))
     assert DirichletPrior((0.0, 0.0)).theta == (0.5, 0.5)
     assert not DirichletPrior((0.6, 0.0, 0.1)).every_class_can_win
-    # One class is hardly ever recognised: no plateaus give 0.2, 1 and 1.
-    assert DirichletPrior.from_rates([0.2, 1.0, 1.0]).low[0] == 0.0
+
+
+@pytest.mark.parametrize("rates", [[0.1, 0.9, 0.9], [0.5, 0.95, 0.95, 0.95], [0.9, 0.9, 0.0]])
+def test_a_class_hardly_recognised_leaves_the_others_their_rates(rates):
+    prior = DirichletPrior.from_rates(rates)
+    worst = int(np.argmin(rates))
+    assert prior.low[worst] == 0.0
+    for k, rate in enumerate(rates):
+        if k != worst:
+            assert prior.low[k] + prior.b == pytest.approx(rate)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +148,12 @@ def test_readings_of_a_prior():
         (lambda: DirichletPrior.from_counts([-1, 1], 10), "alpha"),
         (lambda: DirichletPrior.from_rates([0.3, 0.3, 0.3]), "rates"),
         (lambda: DirichletPrior.from_rates([1.3, 0.3]), "rates"),
+        (lambda: DirichletPrior((0.1, 0.2), n=None), "n must be a number"),
+        (lambda: DirichletPrior.from_counts((1, 1), None), "n must be a number"),
+        (lambda: DirichletPrior.symmetric("a", 3), "w must be a number"),
+        (lambda: DirichletPrior.symmetric(0.3, 2.5), "n_classes"),
+        (lambda: DirichletPrior.symmetric(0.3, 0), "n_classes"),
+        (lambda: DirichletPrior.weak(1), "n_classes"),
         (lambda: DirichletPrior.empirical([1, 1]), "two or more classes"),
         (lambda: DirichletPrior.empirical([0, 1], [1, 0]), "sample_weight"),
         (lambda: DirichletPrior.weak(3).as_beta(), "no Beta prior"),

@@ -31,7 +31,7 @@ def test_an_unknown_similarity_is_allowed():
 REFUSED = {
     "one row": (dict(X=[1.0, 2.0]), "X must hold a row"),
     "containers": (dict(X=X, containers=[1, 2]), "containers must hold one name for each of"),
-    "nan container": (dict(X=X, containers=[1.0, np.nan, 2.0]), "containers must not hold NaN"),
+    "nan container": (dict(X=X, containers=[1.0, np.nan, 2.0]), "containers must not be missing"),
     "candidates": (dict(X=X, candidates=["a"]), "candidates must hold one name"),
     "labels length": (dict(X=X, labels=[0, 1]), "labels must hold one label for each of the 3"),
     "labels values": (dict(X=X, labels=[0, 1, 2]), "labels must be 1 for a target"),
@@ -82,3 +82,23 @@ def test_stacking_mixes_dense_and_sparse():
         stack_features([Group(X), Group([[1.0]])])
     with pytest.raises(ValueError, match="labels are missing in group 1"):
         stack_labels([Group([]), Group(X)])
+
+
+def test_pairs_of_small_integer_types():
+    pairs = np.array([[0, 1], [1, 57], [100, 150]], np.uint8)
+    group = Group(np.zeros((200, 1)), pairs=pairs, similarities=[1, 1, 1])
+    assert group.pairs.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["containers", "candidates"])
+@pytest.mark.parametrize(
+    "names", [["a", None], np.array([np.nan, 1.0]), np.array(["a", np.nan], object)]
+)
+def test_missing_names_are_refused(name, names):
+    with pytest.raises(ValueError, match=f"{name} must not be missing"):
+        Group([[1], [2]], **{name: names})
+
+
+def test_names_of_several_kinds_stay_apart():
+    names = np.array(["1", 1, 2.5, "1"], object)
+    assert Group(np.zeros((4, 1)), containers=names).numbers.tolist() == [0, 1, 2, 0]

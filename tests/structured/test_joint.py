@@ -295,6 +295,8 @@ def test_hard_constraint_makes_labels_impossible(rng, train):
 
 
 BAD = {
+    "penalty beyond certainty": ({"penalty": 1e10}, "penalty must be at most 100"),
+    "no truth value": ({"recalibrate": "no"}, "recalibrate must be True or False"),
     "at_most_one": (dict(at_most_one="maybe"), "at_most_one must be one of 'soft', 'hard'"),
     "similarity": (dict(similarity="cosine"), "similarity must be one of 'gaussian'"),
     "penalty": (dict(penalty=-1), "penalty must be a finite number of at least 0"),

@@ -80,3 +80,16 @@ def test_misuse_is_named():
         match_groups([Group([]), Group([[1.0]])], [[], [1.0]])
     with pytest.raises(ValueError, match="odds must hold one number"):
         match_groups([Group([[1.0]], candidates=[0])], [[1.0, 2.0]])
+
+
+def test_different_candidates_are_not_taken_for_one():
+    for names in ([2**53, 2**53 + 1, 0.5], [1, "1", "one"]):
+        groups = [Group([[0]], candidates=[name]) for name in names]
+        found = match_groups(groups, [[2.0], [3.0], [1.0]])
+        assert [labels.tolist() for labels in found] == [[1], [1], [1]]
+
+
+@pytest.mark.parametrize("odds", [np.nan, np.inf])
+def test_odds_must_be_finite(odds):
+    with pytest.raises(ValueError, match="odds must be finite"):
+        match_groups([Group([[0]], candidates=[1])], [[odds]])

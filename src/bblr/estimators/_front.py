@@ -13,6 +13,9 @@ from bblr.designs import Design, make_design
 
 Floats = NDArray[np.float64]
 
+# Squares of sums of weights are formed.
+_HEAVIEST = 1e100
+
 
 class Training(NamedTuple):
     """Validated training data: rows, labels, row weights, and the classes.
@@ -56,6 +59,11 @@ def validate_training(
     # Classes of which no example has a weight count as the nearest that has; they have none.
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     weight = weight * _class_factors(class_weight, classes, codes, weight)
+    if len(classes) > 2 and not weight.max() <= _HEAVIEST:
+        raise ValueError(
+            f"sample_weight and class_weight must come to at most {_HEAVIEST:g} together, got "
+            f"{weight.max():g}; divide them by their mean."
+        )
     labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
     return Training(X, make_design(X), labels, weight, classes)
 

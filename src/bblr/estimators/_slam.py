@@ -63,13 +63,32 @@ class Fold(NamedTuple):
     test: NDArray[np.intp]
 
 
+def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
+    """Raise a ValueError unless every fold can be fitted and says something."""
+    if not folds:
+        raise ValueError("cv must name at least one division of the rows, got none.")
+    classes = len(np.unique(y[weight > 0]))
+    for train, test in folds:
+        for rows in (train, test):
+            if len(rows) and (rows.max() >= len(y) or rows.min() < -len(y)):
+                raise ValueError(f"cv names rows beyond the {len(y)} of X.")
+        seen = len(np.unique(y[train[weight[train] > 0]]))
+        if not np.any(weight[test] > 0) or seen < classes:
+            raise ValueError(
+                "cv must give every fold rows to hold out and all classes to train on; rows of "
+                "zero weight do not count."
+            )
+
+
 def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fold]:
     """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
     rows = np.flatnonzero(weight > 0)
     labels = y[rows]
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         splits = check_cv(cv, y, classifier=True).split(np.zeros((len(y), 1)), y)
-        return [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        check_folds(folds, y, weight)
+        return folds
     if cv < 2:
         raise ValueError(f"cv must be at least 2 folds, got {cv}.")
     smallest = int(np.unique(labels, return_counts=True)[1].min())

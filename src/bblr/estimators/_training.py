@@ -24,6 +24,7 @@ from bblr.solvers import (
     RangeSearch,
     Solution,
 )
+from bblr.solvers.solution import Callback
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +38,8 @@ MILD = BetaPrior(0.05, 0.9)
 # they need not be as strong as those of BBLRClassifier (docs/defaults.md).
 STANDING = BetaPrior(0.1, 0.8)
 DEFAULT_L2 = 3.0
+# Last gamma of two and of many classes.
+GAMMA_TWO, GAMMA_MANY = 8.0, 2.0
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
 _MAX_NEWTON = 1500
@@ -171,6 +174,46 @@ def robust_start(objective: AnyObjective, descent: Any, theta: Floats) -> Floats
     if np.all(bounded.weight >= (1.0 - 1e-6) * objective.weight):
         return theta  # all rows are equally long, as under most kernels
     return np.asarray(descent.minimise(bounded, theta).theta)
+
+
+def anneal(
+    annealing: Annealing,
+    objective: AnyObjective,
+    theta: Floats,
+    tol: float,
+    callback: Callback | None = None,
+) -> Solution:
+    """Walk through the stages; where a class is then never predicted, walk again from elsewhere.
+
+    Where one class outweighs the others, a start may see these as outliers, and a plateau then
+    keeps the fit there. Without plateaus the objective is convex and has no such trap: the better
+    end of both ways is taken.
+    """
+    first = annealing.minimise(objective, theta, callback=callback)
+    if _predicts_all(objective.with_gamma(first.gamma), first.theta):
+        return first
+    plain = objective.with_loss(_without_plateaus(objective.loss))
+    start = make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
+    second = annealing.minimise(objective, start, callback=callback)
+    n_iter = first.n_iter + second.n_iter
+    best = second if second.value < first.value else first
+    return replace(best, n_iter=n_iter)
+
+
+def _without_plateaus(loss: BetaBernoulli | DirichletDiscrete) -> Any:
+    if isinstance(loss, DirichletDiscrete):
+        return DirichletDiscrete((0.0,) * len(loss.low), loss.gamma)
+    return BetaBernoulli(0.0, 1.0, loss.gamma)
+
+
+def _predicts_all(objective: AnyObjective, theta: Floats) -> bool:
+    """Whether every class is the most probable one of some example that counts."""
+    raw = objective.scores(theta)[objective.weight > 0]
+    if isinstance(objective, ManyObjective):
+        best = np.argmax(objective.loss.probability(raw), axis=1)
+        return len(np.unique(best)) == objective.n_classes
+    above = raw > objective.loss.threshold
+    return bool(above.any() and not above.all())
 
 
 def make_solver(

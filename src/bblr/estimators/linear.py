@@ -15,8 +15,11 @@ from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._training import (
     DEFAULT_L2,
+    GAMMA_MANY,
+    GAMMA_TWO,
     SOLVERS,
     AnyObjective,
+    anneal,
     learn,
     make_objective,
     make_solver,
@@ -66,8 +69,12 @@ default="robust"
         Strength of the Gaussian prior on the weights of the standardised features. The intercept
         is not penalised. The weights of more than two classes count twice, so that two classes
         with a score each would be the model of two classes.
-    gamma_min, gamma_max, gamma_growth : float, default=1, 8, 2
-        Sharpness of the first and last stage of training, and the factor between stages.
+    gamma_min, gamma_growth : float, default=1, 2
+        Sharpness of the first stage of training, and the factor between stages.
+    gamma_max : float or "auto", default="auto"
+        Sharpness of the last stage; "auto" is 8 for two classes and 2 for more, whose many
+        weights want a stronger penalty (it weakens with the square of gamma), and `gamma_min`
+        where that is larger.
     leverage : float or None, default=None
         Rows whose squared distance from the centre of the features exceeds this many times the
         median count less, by the square of the excess. The plateaus bound what a row costs; this
@@ -152,7 +159,7 @@ default="robust"
         *,
         l2: float = DEFAULT_L2,
         gamma_min: float = 1.0,
-        gamma_max: float = 8.0,
+        gamma_max: Any = "auto",
         gamma_growth: float = 2.0,
         leverage: float | None = None,
         solver: Any = "auto",
@@ -217,13 +224,17 @@ default="robust"
 
     def _check_parameters(self) -> None:
         check_number("l2", self.l2, low=0)
-        for name in ("gamma_min", "gamma_max", "tol"):
+        for name in ("gamma_min", "tol"):
             check_number(name, getattr(self, name), low=0, strict=True)
+        if isinstance(self.gamma_max, str):
+            check_choice("gamma_max", self.gamma_max, ("auto",))
+        else:
+            check_number("gamma_max", self.gamma_max, low=0, strict=True)
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
         if self.leverage is not None:
             check_number("leverage", self.leverage, low=0, strict=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
-        if self.gamma_min > self.gamma_max:
+        if self.gamma_max != "auto" and self.gamma_min > self.gamma_max:
             raise ValueError(
                 f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
                 f"gamma_max={self.gamma_max}."
@@ -260,15 +271,19 @@ default="robust"
         even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
         if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE and even:
             solver = "search"
-        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        last = self.gamma_max
+        if last == "auto":
+            many = isinstance(objective, ManyObjective)
+            last = max(self.gamma_min, GAMMA_MANY if many else GAMMA_TWO)
+        gammas = geometric(self.gamma_min, last, self.gamma_growth)
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        solution = annealing.minimise(objective, theta0, callback=self._report)
+        solution = anneal(annealing, objective, theta0, self.tol, self._report)
         if solver != "search":
             return solution
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        last: AnyObjective = objective.with_gamma(solution.gamma)
-        found = ZeroOneSearch().minimise(last, solution.theta, rng=np.random.default_rng(seed))
-        stage = Stage(last.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
+        sharp: AnyObjective = objective.with_gamma(solution.gamma)
+        found = ZeroOneSearch().minimise(sharp, solution.theta, rng=np.random.default_rng(seed))
+        stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
         self._report(stage)
         n_iter = solution.n_iter + found.n_iter
         return replace(

@@ -23,11 +23,14 @@ from bblr.estimators._slam import (
 )
 from bblr.estimators._training import (
     DEFAULT_L2,
+    GAMMA_MANY,
+    GAMMA_TWO,
     LOOSE,
     ROBUST,
     STANDING,
     AnyObjective,
     AnyPrior,
+    anneal,
     check_prior_name,
     even_prior,
     make_descent,
@@ -128,9 +131,9 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     Notes
     -----
     A default stands unless the best trial beats it on held-out examples: the prior asked for, or
-    a = 0.1, b = 0.8 (a = 0.2, b = 0.6 from 2,000 examples on), l2 = 3, gamma = 1, 2, 4, 8 and
-    leverage = 3. With 2,000 examples or more any margin will do; with fewer it takes two standard
-    errors where the plateaus are tuned, one otherwise.
+    a = 0.1, b = 0.8 (a = 0.2, b = 0.6 from 2,000 examples on), l2 = 3, gamma = 1, 2, 4, 8 (1, 2
+    for more than two classes) and leverage = 3. With 2,000 examples or more any margin will do;
+    with fewer it takes two standard errors where the plateaus are tuned, one otherwise.
 
     Examples
     --------
@@ -218,7 +221,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             objective, make_start(objective, self.tol), np.zeros(objective.size)
         )
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
-        solution = annealing.minimise(objective, start)
+        solution = anneal(annealing, objective, start, self.tol)
         link = fit_link(validation, path)
         self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
         self.trials_ = trials
@@ -247,7 +250,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         if self.prior in ("tuned", "learned"):
             given = even_prior(STANDING if len(validation.y) < FEW else ROBUST, n_classes)
         prior = resolve_any_prior(given, validation.y, validation.weight, n_classes)
-        gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= self.gamma_limit)
+        last = min(float(self.gamma_limit), GAMMA_TWO if n_classes == 2 else GAMMA_MANY)
+        gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= last)
         path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
         if self.prior == "learned":
             link = fit_link(validation, path, even=False)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bblr.evaluation import McNemarResult, pooled_mcnemar
+from bblr.experiments.settings import SettingError
 from bblr.structured import Group, JointModel, match_groups
 
 __all__ = ["LOCALS", "PAPER", "SOURCES", "Condition", "Results", "Source", "decide", "load_source"]
@@ -186,6 +187,9 @@ def decide(
         Called with the cells done and planned.
     """
     sources = [load_source(name, seed + repeat, condition) for repeat in range(repeats)]
+    fewest = min(len(source.groups) for source in sources)
+    if folds > fewest:
+        raise SettingError("folds", f"must be at most the {fewest} groups of {name}, got {folds}")
     divisions = [
         _division(len(source.groups), folds, seed + k) for k, source in enumerate(sources)
     ]

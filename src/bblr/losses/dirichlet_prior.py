@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
-from bblr.losses.beta_prior import BetaPrior
+from bblr.losses.beta_prior import BetaPrior, _number
 
 
 def _vector(name: str, values: Any) -> tuple[float, ...]:
@@ -21,6 +22,11 @@ def _vector(name: str, values: Any) -> tuple[float, ...]:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got {values!r}.")
     return numbers
+
+
+def _check_count(n_classes: Any) -> None:
+    if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < 2:
+        raise ValueError(f"n_classes must be a whole number of at least 2, got {n_classes!r}.")
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class DirichletPrior:
     def __post_init__(self) -> None:
         low = tuple(round(value, 15) for value in _vector("low", self.low))
         object.__setattr__(self, "low", low)
-        object.__setattr__(self, "n", float(self.n))
+        object.__setattr__(self, "n", _number("n", self.n))
         if min(low) < 0:
             raise ValueError(f"low, the least probabilities, must be at least 0, got {low}.")
         if sum(low) >= 1:
@@ -61,18 +67,19 @@ class DirichletPrior:
                 f"low must sum to less than 1, got {sum(low):g}: otherwise the probabilities "
                 "would not depend on the features."
             )
-        if not (np.isfinite(self.n) and self.n > 0):
+        if self.n <= 0:
             raise ValueError(f"n, the number of examples, must be positive, got n={self.n}.")
 
     @classmethod
     def symmetric(cls, w: float, n_classes: int) -> Self:
         """Make the prior of weight w that treats all classes alike."""
+        _check_count(n_classes)
         return cls.from_weight(w, (1.0 / n_classes,) * n_classes)
 
     @classmethod
     def from_weight(cls, w: float, theta: Sequence[float], n: float = 100.0) -> Self:
         """Make the prior from its weight w and its mean theta, which sums to 1."""
-        mean = np.array(_vector("theta", theta))
+        mean, w = np.array(_vector("theta", theta)), _number("w", w)
         if not 0 <= w < 1:
             raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
         if mean.min() < 0 or abs(mean.sum() - 1) > 1e-9:
@@ -82,16 +89,17 @@ class DirichletPrior:
     @classmethod
     def from_counts(cls, alpha: Sequence[float], n: float) -> Self:
         """Make the prior from pseudo counts of each class beside n examples."""
-        counts = np.array(_vector("alpha", alpha))
+        counts, n = np.array(_vector("alpha", alpha)), _number("n", n)
         if counts.min() < 0:
             raise ValueError(f"alpha must be at least 0, got {alpha!r}.")
-        if not (np.isfinite(n) and n > 0):
+        if n <= 0:
             raise ValueError(f"n, the number of examples, must be positive, got n={n}.")
         return cls(tuple(counts / (counts.sum() + n)), n)
 
     @classmethod
     def weak(cls, n_classes: int) -> Self:
         """Make the weak prior: one pseudo count for each class beside 100 examples."""
+        _check_count(n_classes)
         return cls.from_counts((1.0,) * n_classes, 100)
 
     @classmethod
@@ -118,8 +126,8 @@ class DirichletPrior:
         """Make the prior whose upper plateaus are the rates at which classes are recognised.
 
         With a large gamma an example of class k has probability low_k + b where it is recognised.
-        Where no plateaus give exactly these rates, as where one class is recognised far less than
-        the others, the least probabilities that would be negative are 0.
+        No plateaus give a class that is recognised far less than the others its rate: it has a
+        least probability of 0, and the others have theirs.
         """
         found = np.array(_vector("rates", rates))
         if found.min() < 0 or found.max() > 1:
@@ -129,8 +137,14 @@ class DirichletPrior:
                 f"rates must sum to more than 1, got {rates!r}: a classifier no better than "
                 "chance leaves no room above the plateaus."
             )
-        b = (found.sum() - 1.0) / (len(found) - 1)
-        return cls(tuple(np.maximum(found - b, 0.0)))
+        free = np.ones(len(found), dtype=bool)
+        while True:
+            # low_k = rate_k - b must sum to 1 - b over the classes that have a plateau.
+            b = (found[free].sum() - 1.0) / max(free.sum() - 1, 1)
+            if (found[free] >= b).all():
+                break
+            free &= found >= b
+        return cls(tuple(np.where(free, found - b, 0.0)))
 
     @classmethod
     def from_beta(cls, prior: BetaPrior) -> Self:

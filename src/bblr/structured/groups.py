@@ -133,9 +133,10 @@ def _compared(pairs: Any, similarities: Any, n: int) -> tuple[Integers, Floats]:
             f"similarities must hold one number for each of the {len(index)} pairs, got an array "
             f"of shape {values.shape}."
         )
+    index = index.astype(np.int64)
     if len(index):
         _check_pairs(index, values, n)
-    return index.astype(np.int64), values
+    return index, values
 
 
 def _check_pairs(index: Any, values: Floats, n: int) -> None:
@@ -169,15 +170,24 @@ def _names(what: str, names: Any, n: int) -> NDArray[Any] | None:
             f"{what} must hold one name for each of the {n} candidates, got an array of shape "
             f"{found.shape}."
         )
-    if found.dtype.kind == "f" and np.isnan(found).any():
-        raise ValueError(f"{what} must not hold NaN; name each candidate's own.")
+    if any(name is None or name != name for name in found.tolist()):
+        raise ValueError(f"{what} must not be missing (NaN or None); name each candidate's own.")
     return found
 
 
 def _numbered(names: NDArray[Any] | None, n: int) -> Integers:
-    if names is None:
-        return np.zeros(n, dtype=np.int64)
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    return np.zeros(n, dtype=np.int64) if names is None else number([names])
+
+
+def number(names: Sequence[NDArray[Any]]) -> Integers:
+    """Return a number for each name, the same for equal names.
+
+    Names are compared as Python compares them: in one array of numbers and text, or of whole
+    numbers and fractions, different names would become one.
+    """
+    known: dict[Any, int] = {}
+    found = [known.setdefault(name, len(known)) for part in names for name in part.tolist()]
+    return np.array(found, dtype=np.int64)
 
 
 def check_labels(labels: Any, n: int) -> Integers:
@@ -266,10 +276,10 @@ def stack_features(groups: Sequence[Group]) -> Any:
 
 def stack_labels(groups: Sequence[Group]) -> Integers:
     """Return the labels of all members; every group must have them."""
-    for number, group in enumerate(groups):
+    for k, group in enumerate(groups):
         if group.labels is None and len(group):
             raise ValueError(
-                f"labels are missing in group {number}; fit needs them in each group."
+                f"labels are missing in group {k}; they are needed in each group."
             )
     return _concatenate(
         [group.labels for group in groups if len(group)], np.empty(0, dtype=np.int64)
@@ -283,7 +293,7 @@ def check_groups(groups: Any) -> list[Group]:
     if not isinstance(groups, Iterable):
         raise TypeError(f"groups must be a list of Group, got {type(groups).__name__}.")
     found = list(groups)
-    for number, group in enumerate(found):
+    for k, group in enumerate(found):
         if not isinstance(group, Group):
-            raise TypeError(f"groups[{number}] must be a Group, got {type(group).__name__}.")
+            raise TypeError(f"groups[{k}] must be a Group, got {type(group).__name__}.")
     return found

@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+# Beyond this a penalty or a weight is certainty, and differences drown in it.
+_LARGEST = 100.0
 _APPROXIMATE = "probabilities are approximate, by "
 
 
@@ -304,6 +306,7 @@ class JointModel(BaseEstimator):
         float
             −inf for labels that ``at_most_one="hard"`` makes impossible; 0 for an empty group.
         """
+        check_groups([group])
         if labels is None and group.labels is None:
             raise ValueError("labels are missing; the group has none of its own.")
         y = check_labels(group.labels if labels is None else labels, len(group))
@@ -374,6 +377,14 @@ class JointModel(BaseEstimator):
                 check_choice(name, value, ("fit",))
             else:
                 check_number(name, value, low=0)
+                if value > _LARGEST:
+                    raise ValueError(
+                        f"{name} must be at most {_LARGEST:g}, in log odds, got {value!r}."
+                        + (" at_most_one='hard' allows no second target." * (name == "penalty"))
+                    )
+        for name in ("one_to_one", "recalibrate"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         check_number("cv", self.cv, low=2, integer=True)
         check_number("max_states", self.max_states, low=2, integer=True)
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from bblr.structured.groups import Group, check_groups, join
+from bblr.structured.groups import Group, check_groups, join, number
 
 __all__ = ["candidate_graph", "has_cycles", "match", "match_groups", "match_probabilities"]
 
@@ -25,17 +25,16 @@ _MOST_ROUNDS = 1000
 
 def candidate_graph(groups: Sequence[Group]) -> tuple[Integers, Integers]:
     """Return the container and the candidate of each member of groups, both numbered."""
-    for number, group in enumerate(groups):
+    for k, group in enumerate(groups):
         if group.candidates is None and len(group):
             raise ValueError(
-                f"candidates are missing in group {number}; one_to_one=True needs to know which "
+                f"candidates are missing in group {k}; one_to_one=True needs to know which "
                 "candidate is which."
             )
     network = join(groups)
     if network.n_members == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    names = np.concatenate([group.candidates for group in groups if len(group)])
-    return network.containers, np.unique(names, return_inverse=True)[1].astype(np.int64)
+    return network.containers, number([group.candidates for group in groups if len(group)])
 
 
 def match_groups(groups: Sequence[Group], odds: Sequence[Floats]) -> list[Integers]:
@@ -69,6 +68,8 @@ def match_groups(groups: Sequence[Group], odds: Sequence[Floats]) -> list[Intege
     values = [np.asarray(value, dtype=np.float64) for value in odds]
     if [value.shape for value in values] != [(len(group),) for group in groups]:
         raise ValueError("odds must hold one number for each member of each group.")
+    if not all(np.isfinite(value).all() for value in values):
+        raise ValueError("odds must be finite; clip certain ones, to 50 and -50 for instance.")
     left, right = candidate_graph(groups)
     return join(groups).split(match(left, right, np.concatenate([np.zeros(0), *values])))
 
