@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 
 import numpy as np
 import pytest
@@ -155,11 +156,13 @@ def test_webspam_is_known_by_its_counts(little, monkeypatch, shape, reason):
         fetch_webspam(data_home=little)
 
 
-def test_webspam_cut_short_at_hand(little):
+def test_webspam_damaged_at_hand(little):
     path = little / webspam._FILES["data"].name
-    path.write_bytes(path.read_bytes()[:-8])
-    with pytest.raises(OSError, match="not a whole xz archive"):
-        fetch_webspam(data_home=little)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:-8], b"no archive", lzma.compress(b"1 2:x")):
+        path.write_bytes(damaged)
+        with pytest.raises(OSError, match=r"not the file expected .*: it is damaged"):
+            fetch_webspam(data_home=little)
 
 
 @pytest.mark.parametrize("name", ["trec07p/X.npz", "uci/raw/pima-indians-diabetes.data"])

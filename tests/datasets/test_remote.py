@@ -50,6 +50,23 @@ def test_an_interrupted_download_goes_on_where_it_was(server, tmp_path):
     assert [path.name for path in (tmp_path / "er").iterdir()] == ["pairs.txt"]
 
 
+@pytest.mark.parametrize("ranges", [False, True])
+def test_ctrl_c_keeps_a_beginning_that_can_be_gone_on_with(server, tmp_path, monkeypatch, ranges):
+    def interrupted(source, target):
+        target.write(source.read(100))
+        raise KeyboardInterrupt
+
+    server.ranges = ranges
+    with monkeypatch.context() as patch:
+        patch.setattr("bblr.datasets._transfer.copyfileobj", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            local_copy(remote(server, "whole"), tmp_path)
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == ([".pairs.txt.partial"] if ranges else [])
+    assert local_copy(remote(server, "whole"), tmp_path).read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=100-" if ranges else None]
+
+
 def test_a_beginning_is_kept_while_the_server_is_away(server, tmp_path):
     server.ranges = True
     for mode in ("short", "gone"):
