@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,10 @@ def gaussian(
 
 def web8(settings: Settings) -> tuple[Any, Any, Any, Any]:
     """Read web8, or skip the case."""
-    from bblr.datasets._research import read_web8
+    from bblr.datasets import fetch_web8
 
-    try:
-        X_train, y_train, X_test, y_test = read_web8()
-    except FileNotFoundError as missing:
-        raise Unavailable(str(missing)) from None
+    X_train, y_train = _at_hand(fetch_web8)
+    X_test, y_test = _at_hand(fetch_web8, subset="test")
     rows = slice(settings.rows(len(y_train)))
     return X_train[rows], y_train[rows], X_test, y_test
 
@@ -43,15 +42,19 @@ def trec07p(settings: Settings) -> tuple[Any, Any, Any, Any]:
     from sklearn.model_selection import train_test_split
     from sklearn.preprocessing import StandardScaler
 
-    from bblr.datasets._research import read_trec07p
+    from bblr.datasets import fetch_trec07p
 
-    try:
-        X, y = read_trec07p()
-    except FileNotFoundError as missing:
-        raise Unavailable(str(missing)) from None
+    X, y = _at_hand(fetch_trec07p)
     rows = slice(settings.rows(len(y)))
     X_train, X_test, y_train, y_test = train_test_split(
         X[rows].toarray(), y[rows], test_size=TREC_TEST_SHARE, random_state=settings.seed
     )
     scaler = StandardScaler().fit(X_train)
     return scaler.transform(X_train), y_train, scaler.transform(X_test), y_test
+
+
+def _at_hand(fetch: Callable[..., Any], **settings: Any) -> Any:
+    try:
+        return fetch(download_if_missing=False, return_X_y=True, **settings)
+    except FileNotFoundError as missing:
+        raise Unavailable(str(missing)) from None

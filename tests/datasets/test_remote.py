@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -15,58 +13,103 @@ CONTENT = b"left\tright\t1\n" * 400
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Serves the content whole, cut short, spoilt, or not at all."""
-
-    def do_GET(self):
-        self.server.asked += 1
-        if self.path == "/gone":
-            self.send_error(404)
-            return
-        body = CONTENT if self.path != "/spoilt" else CONTENT.replace(b"left", b"lost")
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if self.path == "/short" else body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-@pytest.fixture
-def server():
-    pytest.importorskip("pooch", reason="downloads need pooch: pip install 'bblr[data]'")
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    httpd.asked = 0
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-    thread.start()
-    yield httpd
-    httpd.shutdown()
-    httpd.server_close()
-
-
-def remote(server, path):
-    url = f"http://127.0.0.1:{server.server_address[1]}/{path}"
-    return RemoteFile("er/pairs.txt", url, DIGEST)
+def remote(server, mode):
+    server.mode, server.contents = mode, {"pairs": CONTENT}
+    return RemoteFile("er/pairs.txt", f"{server.address}/pairs", DIGEST)
 
 
 def test_download_once_then_from_disk(server, tmp_path):
     path = local_copy(remote(server, "whole"), tmp_path)
     assert path == tmp_path / "er" / "pairs.txt" and path.read_bytes() == CONTENT
     assert local_copy(remote(server, "whole"), tmp_path) == path
-    assert server.asked == 1
+    assert server.asked == [None]
     assert [p.name for p in path.parent.iterdir()] == ["pairs.txt"]
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"),
+    ("mode", "reason"),
     [("short", "only 2,600 of 5,200 bytes"), ("spoilt", "SHA-256 differs"), ("gone", "404")],
 )
-def test_a_failed_download_is_explained_and_leaves_nothing(server, tmp_path, path, reason):
+def test_a_failed_download_is_explained_and_leaves_nothing(server, tmp_path, mode, reason):
     with pytest.raises(OSError, match=f"could not be downloaded: .*{reason}.*put it at") as caught:
-        local_copy(remote(server, path), tmp_path)
+        local_copy(remote(server, mode), tmp_path)
     assert str(tmp_path / "er" / "pairs.txt") in str(caught.value)
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_an_interrupted_download_goes_on_where_it_was(server, tmp_path):
+    server.ranges = True
+    with pytest.raises(OSError, match=r"only 2,600 of 5,200 bytes came; call again to go on"):
+        local_copy(remote(server, "short"), tmp_path)
+    assert [path.name for path in (tmp_path / "er").iterdir()] == [".pairs.txt.partial"]
+    with pytest.raises(OSError, match=r"only 3,900 of 5,200 bytes came"):
+        local_copy(remote(server, "short"), tmp_path)
+    path = local_copy(remote(server, "whole"), tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=2600-", "bytes=3900-"]
+    assert [path.name for path in (tmp_path / "er").iterdir()] == ["pairs.txt"]
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+def test_ctrl_c_keeps_a_beginning_that_can_be_gone_on_with(server, tmp_path, monkeypatch, ranges):
+    def interrupted(source, target):
+        target.write(source.read(100))
+        raise KeyboardInterrupt
+
+    server.ranges = ranges
+    with monkeypatch.context() as patch:
+        patch.setattr("bblr.datasets._transfer.copyfileobj", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            local_copy(remote(server, "whole"), tmp_path)
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == ([".pairs.txt.partial"] if ranges else [])
+    assert local_copy(remote(server, "whole"), tmp_path).read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=100-" if ranges else None]
+
+
+def test_a_beginning_is_kept_while_the_server_is_away(server, tmp_path):
+    server.ranges = True
+    for mode in ("short", "gone"):
+        with pytest.raises(OSError, match="call again to go on"):
+            local_copy(remote(server, mode), tmp_path)
+    local_copy(remote(server, "whole"), tmp_path)
+    assert server.asked[-1] == "bytes=2600-"
+
+
+@pytest.mark.parametrize(
+    ("beginning", "ranges", "asked"),
+    [
+        (b"another version", True, ["bytes=15-", None]),
+        (CONTENT[:99], False, ["bytes=99-"]),
+        (CONTENT, True, ["bytes=5200-"]),
+        (CONTENT + b"and more", True, ["bytes=5208-", None]),
+    ],
+)
+def test_a_beginning_that_does_not_fit_is_thrown_away(server, tmp_path, beginning, ranges, asked):
+    server.ranges = ranges
+    (tmp_path / "er").mkdir()
+    (tmp_path / "er" / ".pairs.txt.partial").write_bytes(beginning)
+    assert local_copy(remote(server, "whole"), tmp_path).read_bytes() == CONTENT
+    assert server.asked == asked
+    assert [path.name for path in (tmp_path / "er").iterdir()] == ["pairs.txt"]
+
+
+def test_a_spoilt_download_is_not_gone_on_with(server, tmp_path):
+    server.ranges = True
+    with pytest.raises(OSError, match="SHA-256 differs"):
+        local_copy(remote(server, "spoilt"), tmp_path)
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_two_downloads_at_once_do_not_meet(server, tmp_path):
+    fcntl = pytest.importorskip("fcntl", reason="files are locked on POSIX only")
+    (tmp_path / "er").mkdir()
+    with (tmp_path / "er" / ".pairs.txt.partial").open("wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"half")
+        other.flush()
+        assert local_copy(remote(server, "whole"), tmp_path).read_bytes() == CONTENT
+    assert server.asked == [None]
 
 
 def test_no_network_says_what_to_put_where(server, tmp_path):

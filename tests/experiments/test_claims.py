@@ -177,11 +177,11 @@ def test_training_claim_takes_the_worst_seed(run, monkeypatch):
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, trust):
     """Research data in little."""
     rng = np.random.default_rng(0)
     (tmp_path / "web8").mkdir()
-    monkeypatch.setattr("bblr.datasets._research._WEB8_FEATURES", 12)
+    monkeypatch.setattr("bblr.datasets.web8._FEATURES", 12)
     for name, n in (("w8a", 150), ("w8a.t", 60)):
         X = rng.random((n, 12)) < 0.4
         X[:, 0] = True
@@ -196,6 +196,8 @@ def home(tmp_path, monkeypatch):
     sp.save_npz(tmp_path / "trec07p" / "X.npz", sp.csr_matrix(counts))
     labels = np.where(counts[:, 0] + rng.normal(size=200) > 3, 1, -1).astype(np.int8)
     np.save(tmp_path / "trec07p" / "y.npy", labels)
+    trust("web8", tmp_path)
+    trust("trec07p", tmp_path)
     monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
     return tmp_path
 

@@ -4,39 +4,52 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from shutil import copyfileobj
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
-from bblr.datasets._research import DATA_HOME
+from bblr.datasets._transfer import download, partial_path
 
-__all__ = ["RemoteFile", "default_home", "local_copy"]
+__all__ = ["DATA_HOME", "Home", "RemoteFile", "default_home", "local_copy", "place"]
 
-_TIMEOUT = 30.0
+DATA_HOME = "BBLR_DATA_HOME"
+"""The environment variable that names the folder of research data."""
+
+Home = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file with a place, an address and a checksum.
+    """A file with a place, an address and what tells it from others.
 
     Parameters
     ----------
     name : str
         Its place in the data folder, with ``/`` between folders.
-    url : str
-        Where it can be had.
-    sha256 : str
-        What its contents hash to.
+    url : str or None
+        Where it can be had; None where nobody offers it.
+    sha256 : str or None
+        What its contents hash to; None where that is not known.
+    check : callable or None
+        Says what is wrong with a copy, or nothing (an empty string).
+    origin : str
+        For a file without an address: where its contents come from.
     """
 
     name: str
-    url: str
-    sha256: str
+    url: str | None
+    sha256: str | None = None
+    check: Callable[[Path], str] | None = None
+    origin: str = ""
+
+    def fault(self, path: Path) -> str:
+        """Say what is wrong with a copy, or nothing."""
+        if self.sha256 is not None and _sha256(path) != self.sha256:
+            return "its SHA-256 differs"
+        return self.check(path) if self.check is not None else ""
 
 
 def default_home() -> Path:
@@ -45,11 +58,18 @@ def default_home() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "bblr"
 
 
+def place(name: str, data_home: Home = None) -> Path:
+    """Return where a file of that name lies or goes."""
+    home = (os.environ.get(DATA_HOME) or default_home()) if data_home is None else data_home
+    return Path(home) / name
+
+
 def local_copy(
     file: RemoteFile,
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: Home = None,
     *,
     download_if_missing: bool = True,
+    verify: bool = True,
 ) -> Path:
     """Return the path of a file, downloading it where it is missing.
 
@@ -62,30 +82,39 @@ def local_copy(
         home where that is not set.
     download_if_missing : bool
         Whether to go to the network at all.
+    verify : bool
+        Whether to check a file that is at hand; a download always is.
 
     Raises
     ------
     FileNotFoundError
-        If the file is missing and must not be downloaded.
+        If the file is missing and must not be downloaded, or has no address.
     OSError
         If it cannot be downloaded, or if what came or what is there is not the file expected.
-        A failed download leaves nothing behind.
+        A failed download leaves nothing behind, or, where the server can go on from there, the
+        beginning under another name.
     ImportError
         If a download is needed and pooch is missing.
     """
-    home = (os.environ.get(DATA_HOME) or default_home()) if data_home is None else data_home
-    path = Path(home) / file.name
+    path = place(file.name, data_home)
     if path.is_file():
-        if _sha256(path) != file.sha256:
+        wrong = file.fault(path) if verify else ""
+        if wrong:
             raise OSError(
-                f"{path} is not the file expected (its SHA-256 differs): it is damaged or another "
-                "version; remove it to have it downloaded again"
+                f"{path} is not the file expected ({wrong}): it is damaged or another version; "
+                + ("remove it to have it downloaded again" if file.url else "put another there")
             )
         return path
+    folder = f"set {DATA_HOME} (or data_home) to the folder that holds {file.name}"
+    if file.url is None:
+        raise FileNotFoundError(
+            f"{path} is not there and has no public address ({file.origin}): put it there, or "
+            f"{folder}"
+        )
     if not download_if_missing:
         raise FileNotFoundError(
-            f"{path} is not there and download_if_missing is False: put {file.url} there, or set "
-            f"{DATA_HOME} (or data_home) to the folder that holds {file.name}"
+            f"{path} is not there and download_if_missing is False: put {file.url} there, or "
+            f"{folder}"
         )
     _download(file, path)
     return path
@@ -101,41 +130,34 @@ def _download(file: RemoteFile, path: Path) -> None:
             f"{by_hand}"
         ) from error
     made = [folder for folder in path.parents if not folder.exists()]
+    partial = partial_path(path)
+
+    def downloader(url: str, output: Any, _: Any) -> None:
+        download(url, Path(output), partial, file.fault)
+
     logger = pooch.get_logger()
     level = logger.level
     logger.setLevel("WARNING")
     try:
         pooch.retrieve(
             file.url,
-            known_hash=f"sha256:{file.sha256}",
+            known_hash=file.sha256 and f"sha256:{file.sha256}",
             fname=path.name,
             path=path.parent,
-            downloader=_stream,
+            downloader=downloader,
         )
     except (OSError, ValueError, HTTPException) as error:
         for folder in made:
             with suppress(OSError):
                 folder.rmdir()
-        if isinstance(error, ValueError) and "hash" in str(error).lower():
-            problem = "what came is not the file expected (its SHA-256 differs)"
-        else:
-            problem = " ".join(str(error).split()) or type(error).__name__
+        problem = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, ValueError):
+            problem = f"what came is not the file expected ({problem})"
+        if partial.exists():
+            problem += "; call again to go on from there"
         raise OSError(f"{file.name} could not be downloaded: {problem}; {by_hand}") from error
     finally:
         logger.setLevel(level)
-
-
-def _stream(url: str, output_file: str, _: Any) -> None:
-    """Write what lies at an address to a file; the connection is closed whatever happens."""
-    try:
-        with urlopen(url, timeout=_TIMEOUT) as response, open(output_file, "wb") as stream:
-            copyfileobj(response, stream)
-            expected = response.headers.get("Content-Length")
-            if expected is not None and stream.tell() != int(expected):
-                raise OSError(f"only {stream.tell():,} of {int(expected):,} bytes came")
-    except HTTPError as error:
-        error.close()
-        raise OSError(f"the server answers {error.code} {error.reason}") from None
 
 
 def _sha256(path: Path) -> str:

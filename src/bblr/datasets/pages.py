@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
-from bblr.datasets._research import DATA_HOME
+from bblr.datasets._remote import DATA_HOME
 from bblr.structured.groups import Group
 
 __all__ = ["FEATURE_NAMES", "make_pages"]

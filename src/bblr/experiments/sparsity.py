@@ -96,9 +96,9 @@ class Growth:
 
 def trec07p_parts(seed: int) -> tuple[Table, Parts]:
     """Read TREC07p with rows of length 1, in random order; the last 10,000 are the test part."""
-    from bblr.datasets._research import read_trec07p
+    from bblr.datasets import fetch_trec07p
 
-    X, y = read_trec07p()
+    X, y = fetch_trec07p(return_X_y=True)
     table = make_table("trec07p", X, y)
     order = np.random.default_rng(seed).permutation(len(y))
     X, y = table.X[order], table.y[order]

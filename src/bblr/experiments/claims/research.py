@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,20 +40,12 @@ def available(read: Callable[[], Any]) -> Any:
         raise Unavailable(str(missing)) from None
 
 
-def web8() -> Parts:
-    """Read web8 in its official split; its test rows all stand in the training part."""
-    from bblr.datasets._research import read_web8
+def web8(*, leak_free: bool = False) -> Parts:
+    """Load web8, if asked without the training rows that the test part repeats (all of it)."""
+    from bblr.datasets import fetch_web8
 
-    return Parts(*available(read_web8))
-
-
-def web8_leak_free() -> Parts:
-    """Read web8 without the training rows that the test part repeats."""
-    from bblr.datasets._research import leak_free
-
-    whole = web8()
-    X, y = leak_free(whole.X_train, whole.y_train, whole.X_test)
-    return Parts(X, y, whole.X_test, whole.y_test)
+    fetch = partial(fetch_web8, download_if_missing=False, return_X_y=True)
+    return available(lambda: Parts(*fetch(leak_free=leak_free), *fetch(subset="test")))
 
 
 def _z_scored(X_train: Any, X_test: Any) -> tuple[Any, Any]:
@@ -66,9 +59,9 @@ def trec07p(seed: int, *, in_order: bool) -> Parts:
     """Read TREC07p, dense; the last fifth, or a random one, is the test part."""
     from sklearn.model_selection import train_test_split
 
-    from bblr.datasets._research import read_trec07p
+    from bblr.datasets import fetch_trec07p
 
-    X, y = available(read_trec07p)
+    X, y = available(partial(fetch_trec07p, return_X_y=True))
     order = {"shuffle": False} if in_order else {"random_state": seed}
     X_train, X_test, y_train, y_test = train_test_split(
         X.toarray(), y, test_size=_TEST_SHARE, **order
@@ -140,7 +133,7 @@ def _web8(run: ClaimRun) -> Measured:
 
 
 def _web8_leak_free(run: ClaimRun) -> Measured:
-    parts = web8_leak_free()
+    parts = web8(leak_free=True)
     found = score(run, parts, {**_mine(run), **_rivals(run, parts, "LR", "SVM")})
     better = min(found["LR"]["rate"], found["SVM"]["rate"])
     return _measured(run, parts, found, {_ABOVE: found["BBLRClassifierCV"]["rate"] - better})
