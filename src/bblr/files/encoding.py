@@ -149,7 +149,7 @@ def _wrong_kind(
         text = texts(series)
         odd = np.array([not is_number(cell) for cell in text.tolist()])
         row = odd if odd.any() else ~odd
-        holds = f"{text[row][0]!r} in data row {_row(row, first_row)}"
+        holds = f"{str(text[row][0])!r} in data row {_row(row, first_row)}"
     return ValueError(
         f"{where} holds {holds}, but the model learned {_HOLDS[column.kind]} there; "
         f"{_REMEDY[column.kind]}"
