@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,15 +32,23 @@ def make_frame(n: int, seed: int) -> pd.DataFrame:
     )
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working folder with a training and a test table in each format."""
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory):
+    """A folder with a training and a test table in each format."""
+    home = tmp_path_factory.mktemp("tables")
     for name, frame in {"train": make_frame(90, 0), "test": make_frame(70, 1)}.items():
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-        frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=16)
+        frame.to_csv(home / f"{name}.csv", index=False)
+        frame.to_parquet(home / f"{name}.parquet", row_group_size=16)
         X = frame[["weight", "legs", "tame"]].to_numpy(dtype=float)
         y = frame["kind"].map({"cat": -1, "dog": 0, "owl": 7})
-        dump_svmlight_file(X, y, str(tmp_path / f"{name}.svm"), zero_based=False)
+        dump_svmlight_file(X, y, str(home / f"{name}.svm"), zero_based=False)
+    return home
+
+
+@pytest.fixture
+def folder(tables, tmp_path, monkeypatch):
+    """A working folder with a copy of the tables."""
+    shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -46,7 +57,17 @@ def bblr(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def fitted(data="train.csv", *arguments, model="model.bblr"):
-    result = bblr("fit", data, "--model", model, *FAST, *arguments)
+_SAVED: dict[str, bytes] = {}
+
+
+def fitted(data="train.csv"):
+    """The name of a model in the working folder, fitted to one of the tables or another file."""
+    model = Path("model.bblr")
+    if data in _SAVED:
+        model.write_bytes(_SAVED[data])
+        return model.name
+    result = bblr("fit", data, "--model", model, *FAST, "--force")
     assert result.exit_code == 0, result.stderr
-    return model
+    if data.startswith("train."):
+        _SAVED[data] = model.read_bytes()
+    return model.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from bblr import BBLRClassifier
 from bblr.datasets import read_table
 from bblr.evaluation import expected_calibration_error
 from bblr.files import blocks, load_model
+from bblr.files.encoding import Leniency
 from bblr.files.fit_job import CLASSIFIERS
 from bblr.files.layout import read_training
-from tests.files.conftest import bblr, fitted, make_frame
+from tests.files.conftest import FAST, bblr, fitted, make_frame
 
 FORMATS = ("csv", "parquet", "svm")
 
@@ -156,8 +158,9 @@ def test_scores_are_those_in_memory(folder, monkeypatch, ending):
 
 
 def test_the_same_seed_gives_the_same_file(folder):
-    one, two = fitted(model="one.bblr"), fitted(model="two.bblr")
-    assert (folder / one).read_bytes() == (folder / two).read_bytes()
+    for model in ("one.bblr", "two.bblr"):
+        assert bblr("fit", "train.csv", "--model", model, *FAST).exit_code == 0
+    assert (folder / "one.bblr").read_bytes() == (folder / "two.bblr").read_bytes()
 
 
 def test_zero_based_svmlight(folder):
@@ -167,3 +170,26 @@ def test_zero_based_svmlight(folder):
     model = load_model(Path("model.bblr"))
     expected = model.predict(np.array([[0.0, 0, 1], [1, 0, 0]]))
     assert predictions("late.svm")["label"].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "svm"])
+def test_memory_does_not_grow_with_rows(folder, ending):
+    def peak(n):
+        path = Path(f"many.{ending}")
+        if ending == "svm":
+            path.write_text("1 1:0.5 2:3 3:1\n" * n)
+        elif ending == "csv":
+            make_frame(n, 0).to_csv(path, index=False)
+        else:
+            make_frame(n, 0).to_parquet(path, row_group_size=500)
+        layout = load_model(Path(fitted("train.svm" if ending == "svm" else "train.csv"))).layout
+        reader = blocks.Reader(layout, Leniency(), rows=200)
+        tracemalloc.start()
+        rows = sum(block.X.shape[0] for block in reader.blocks(path))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert rows == n
+        return most
+
+    peak(1_000)  # what is loaded once
+    assert peak(16_000) < 1.5 * peak(2_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -138,7 +140,7 @@ def test_labels_the_model_does_not_know(folder):
     frame.assign(kind=1).to_parquet("new.parquet")
     check_refusal(folder, ("evaluate", "model.bblr", "new.parquet"), "the label 1 in data row 1")
     (folder / "new.svm").write_text("5 1:2\n")
-    fitted("train.svm", "--force")
+    fitted("train.svm")
     check_refusal(folder, ("evaluate", "model.bblr", "new.svm"), "label 5", "-1, 0, 7")
 
 
@@ -167,7 +169,7 @@ FIT_MISUSE = {
     "model folder": (["--model", "no/model.bblr"], "--model", "create 'no'"),
     "wrong target": (["--target", "kid"], "--target 'kid'", "did you mean 'kind'"),
     "target is a quantity": (["--target", "weight"], "DATA", "90 classes in 90 rows"),
-    "two classes only": (["--classifier", "SLAClassifier"], "DATA", "cannot be fitted"),
+    "two classes only": (["--classifier", "SLAClassifier"], "--classifier", "cannot be fitted"),
 }
 
 
@@ -207,6 +209,26 @@ def test_misuse_of_predict(folder):
     assert bblr("fit", "two.csv", "--model", "model.bblr", *sla).exit_code == 0
     check_refusal(folder, ("predict", "model.bblr", "two.csv", "--proba"), "--proba", "leave it")
     assert "log-loss" not in bblr("evaluate", "model.bblr", "two.csv").stdout
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate"])
+def test_a_full_disk_is_one_line_and_leaves_nothing(folder, monkeypatch, command):
+    fitted()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    arguments, option = {
+        "fit": (("fit", "train.csv", "--model", "new.bblr", *FAST), "--model"),
+        "predict": (("predict", "model.bblr", "test.csv", "--out", "out.csv"), "--out"),
+        "evaluate": (("evaluate", "model.bblr", "test.csv", "--json", "out.json"), "--json"),
+    }[command]
+    before = contents(folder)
+    result = bblr(*arguments)
+    assert result.exit_code == 2
+    assert f"Error: {option} cannot be written: No space left" in result.stderr
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize("command", ["fit", "predict"])

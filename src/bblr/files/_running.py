@@ -65,6 +65,20 @@ def about_the_file() -> Iterator[None]:
         raise SettingError("data", f"cannot be used: {message}") from error
 
 
+@contextmanager
+def writing(setting: str) -> Iterator[None]:
+    """Turn errors of writing a file into errors of the setting that named it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        problem = (
+            f"cannot be written: {error.strerror or error}; make room or choose another place"
+        )
+        raise SettingError(setting, problem) from error
+
+
 def opened(path: Path, messages: Console) -> SavedModel:
     """Load a model; warn where versions differ."""
     try:

@@ -12,7 +12,15 @@ import numpy as np
 from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
-from bblr.files._running import about_the_file, blocks_of, guarded, leniency, opened, say
+from bblr.files._running import (
+    about_the_file,
+    blocks_of,
+    guarded,
+    leniency,
+    opened,
+    say,
+    writing,
+)
 from bblr.files.atomic import whole_file
 from bblr.files.blocks import Block, Reader
 from bblr.files.encoding import class_codes
@@ -79,7 +87,7 @@ def run_evaluate(job: EvaluateJob) -> int:
             say(results, line)
         if job.out is not None:
             record = _record(job, model, scores)
-            with whole_file(job.out) as file:
+            with writing("json"), whole_file(job.out) as file:
                 file.write((json.dumps(record, indent=2) + "\n").encode())
             say(results, f"Wrote {job.out}")
 

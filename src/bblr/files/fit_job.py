@@ -16,7 +16,7 @@ from rich.console import Console
 
 import bblr
 from bblr._settings import SettingError, check_writable
-from bblr.files._running import about_the_file, guarded, say
+from bblr.files._running import about_the_file, guarded, say, writing
 from bblr.files.layout import Training, read_training
 from bblr.files.store import SavedModel, Scaling, save_model, versions
 from bblr.files.summary import describe
@@ -126,10 +126,8 @@ def run_fit(job: FitJob) -> int:
         errors = int(np.sum(classifier.predict(X) != training.y))
         rows = len(training.y)
         model = SavedModel(classifier, training.layout, scaling, rows, versions())
-        try:
+        with writing("model"):
             save_model(model, job.model)
-        except OSError as error:
-            raise SettingError("model", f"cannot be written: {error.strerror}") from error
         results = Console()
         for line in describe(model, training.y, errors, seconds):
             say(results, line)
@@ -147,9 +145,12 @@ def _fit(classifier: Any, X: Any, y: np.ndarray, messages: Console) -> None:
             message = " ".join(str(error).split())
             names = classifier.get_params(deep=False)
             # Our messages about a parameter start with its name.
-            setting = "param" if message.split(" ")[0].strip(",") in names else "data"
-            problem = message if setting == "param" else f"cannot be fitted: {message}"
-            raise SettingError(setting, problem) from error
+            if message.split(" ")[0].strip(",") in names:
+                raise SettingError("param", message) from error
+            name = type(classifier).__name__
+            raise SettingError(
+                "classifier", f"{name} cannot be fitted to these data: {message}"
+            ) from error
     for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
         say(messages, f"Warning: {text}")
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
-from bblr.files._running import DONE, blocks_of, guarded, leniency, opened, say
+from bblr.files._running import DONE, blocks_of, guarded, leniency, opened, say, writing
 from bblr.files.atomic import whole_file
 from bblr.files.blocks import Block, Reader
 from bblr.files.store import SavedModel
@@ -69,7 +69,7 @@ def run_predict(job: PredictJob) -> int:
     def work(messages: Console) -> None:
         model, reader = job.prepared(messages)
         start, rows = time.perf_counter(), 0
-        with _output(job.out) as file:
+        with writing("out"), _output(job.out) as file:
             for block in blocks_of(reader, job.data, messages):
                 file.write(_text(model, block, job.proba, header=rows == 0).encode())
                 rows += block.X.shape[0]
