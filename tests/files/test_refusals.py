@@ -28,8 +28,13 @@ def check_refusal(folder, arguments, *needles):
 
 
 NEW_FILES = {
-    "missing": (lambda f: f.drop(columns="legs"), "no column 'legs'", "add it"),
+    "missing": (lambda f: f.drop(columns="legs"), "no column 'legs'", "; add 'legs' ("),
     "misspelt": (lambda f: f.rename(columns={"legs": "leg"}), "rename 'leg' to 'legs'"),
+    "one for another": (
+        lambda f: f.rename(columns={"legs": "id"}),
+        "no column 'legs' and has column 'id'",
+        "add 'legs' and remove 'id' or",
+    ),
     "extra": (lambda f: f.assign(id=1), "'id'", "does not know", "--ignore-extra"),
     "text for numbers": (lambda f: f.assign(legs="four"), "'legs'", "'four' in data row 1"),
     "flags for numbers": (lambda f: f.assign(legs=True), "'legs'", "true/false", "numbers"),

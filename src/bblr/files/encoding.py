@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,17 +58,23 @@ def check_names(
         problems.append(f"has column {_listed(spare)}, which the model does not know")
     if not problems:
         return
-    close = {name: difflib.get_close_matches(name, spare, n=1) for name in missing}
-    pairs = [f"{found[0]!r} to {name!r}" for name, found in close.items() if found]
-    advice = [f"rename {', '.join(pairs)}"] if pairs else []
-    if any(not found for found in close.values()):
-        advice.append("add what is missing" if pairs else "add it")
-    if spare and not missing:
-        advice.append("remove it or give --ignore-extra")
     raise ValueError(
-        f"{path} {' and '.join(problems)}; {' and '.join(advice)} (the model needs "
-        f"{_listed(known)}, in any order)"
+        f"{path} {' and '.join(problems)}; {' and '.join(_advice(missing, spare, lenient))} "
+        f"(the model needs {_listed(known)}, in any order)"
     )
+
+
+def _advice(missing: list[str], spare: list[str], lenient: Leniency) -> Iterator[str]:
+    close = {name: difflib.get_close_matches(name, spare, n=1) for name in missing}
+    renamed = {found[0]: name for name, found in close.items() if found}
+    if renamed:
+        yield "rename " + ", ".join(f"{old!r} to {new!r}" for old, new in renamed.items())
+    lost = [name for name in missing if name not in renamed.values()]
+    if lost:
+        yield f"add {_listed(lost)}"
+    left = [name for name in spare if name not in renamed]
+    if left and not lenient.ignore_extra:
+        yield f"remove {_listed(left)} or give --ignore-extra"
 
 
 def _listed(names: list[str]) -> str:
