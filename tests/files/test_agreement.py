@@ -163,6 +163,26 @@ def test_the_same_seed_gives_the_same_file(folder):
     assert (folder / "one.bblr").read_bytes() == (folder / "two.bblr").read_bytes()
 
 
+def test_names_with_dots_and_blanks(folder):
+    names = {"weight": "a", "legs": "a.b", "fur": "a b"}
+    for name in ("train", "test"):
+        frame = pd.read_csv(f"{name}.csv").rename(columns=names)
+        frame.to_csv(f"dots_{name}.csv", index=False)
+        frame.to_parquet(f"dots_{name}.parquet")
+    fitted("dots_train.parquet")
+    one, two = predictions("dots_test.parquet"), predictions("dots_test.csv")
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+def test_blank_lines_do_not_shift_rows(folder):
+    (folder / "one.csv").write_text("a,y\n" + "1,u\n2,v\n" * 6)
+    fitted("one.csv")
+    (folder / "new.csv").write_text("a\n\n1\n\n\n2\n")
+    assert len(predictions("new.csv")) == 2
+    (folder / "new.csv").write_text("a\n1\n  \n2\n")
+    assert bblr("predict", "model.bblr", "new.csv").exit_code == 2
+
+
 def test_zero_based_svmlight(folder):
     (folder / "zero.svm").write_text("".join(f"{k % 2} 0:{k % 2} 2:{k % 3}\n" for k in range(12)))
     fitted("zero.svm")

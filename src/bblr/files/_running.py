@@ -100,9 +100,15 @@ def leniency(unseen: str, ignore_extra: bool) -> Leniency:
     return Leniency(unseen, ignore_extra)
 
 
-def blocks_of(reader: Reader, path: Path, messages: Console) -> Iterator[Block]:
-    """Yield the blocks of a file; on a terminal, tell how far it has got."""
-    with messages.status("Reading …") if sys.stderr.isatty() else _no_status() as status:
+def blocks_of(
+    reader: Reader, path: Path, messages: Console, *, printing: bool = False
+) -> Iterator[Block]:
+    """Yield the blocks of a file; on a terminal, tell how far it has got.
+
+    Not where results are `printing` on the same terminal: the two would run into each other.
+    """
+    shown = sys.stderr.isatty() and not (printing and sys.stdout.isatty())
+    with messages.status("Reading …") if shown else _no_status() as status:
         blocks = None
         while True:
             with about_the_file():

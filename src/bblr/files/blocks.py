@@ -166,7 +166,7 @@ def _parse(
         import pandas as pd
     except ImportError as error:
         raise formats.pandas_missing(path) from error
-    return pd.read_csv(
+    frame = pd.read_csv(
         StringIO("".join(block)),
         sep=delimiter,
         header=None,
@@ -177,6 +177,10 @@ def _parse(
         na_values=["?"],
         low_memory=False,
     )
+    if len(frame) != len(block):
+        # A line of blanks in a file of one column: predictions must not slip by a row.
+        raise ValueError(f"{path} has blank lines among its rows; remove them")
+    return frame
 
 
 @contextmanager

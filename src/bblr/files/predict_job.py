@@ -70,7 +70,7 @@ def run_predict(job: PredictJob) -> int:
         model, reader = job.prepared(messages)
         start, rows = time.perf_counter(), 0
         with writing("out"), _output(job.out) as file:
-            for block in blocks_of(reader, job.data, messages):
+            for block in blocks_of(reader, job.data, messages, printing=job.out is None):
                 file.write(_text(model, block, job.proba, header=rows == 0).encode())
                 rows += block.X.shape[0]
         where = "" if job.out is None else f" Wrote {job.out}"
