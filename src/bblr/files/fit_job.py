@@ -18,7 +18,7 @@ import bblr
 from bblr._settings import SettingError, check_writable
 from bblr.files._running import about_the_file, guarded, say, writing
 from bblr.files.layout import Training, read_training
-from bblr.files.store import SavedModel, Scaling, save_model, versions
+from bblr.files.store import SavedModel, Scaling, save_model
 from bblr.files.summary import describe
 
 __all__ = ["CLASSIFIERS", "FitJob", "run_fit"]
@@ -124,8 +124,7 @@ def run_fit(job: FitJob) -> int:
         _fit(classifier, X, training.y, messages)
         seconds = time.perf_counter() - start
         errors = int(np.sum(classifier.predict(X) != training.y))
-        rows = len(training.y)
-        model = SavedModel(classifier, training.layout, scaling, rows, versions())
+        model = SavedModel(classifier, training.layout, len(training.y), scaling)
         with writing("model"):
             save_model(model, job.model)
         results = Console()

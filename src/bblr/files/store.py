@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -87,19 +87,19 @@ class SavedModel:
         A fitted classifier of bblr.
     layout : TableLayout or SvmlightLayout
         The columns of the training file.
-    scaling : Scaling or None
-        What is done to the features before the classifier sees them.
     rows : int
         Rows of the training file.
+    scaling : Scaling or None, default=None
+        What is done to the features before the classifier sees them.
     versions : dict of str to str
-        Versions of what fitted it.
+        Versions of what fitted it; by default those here.
     """
 
     classifier: Any
     layout: Layout
-    scaling: Scaling | None
     rows: int
-    versions: dict[str, str]
+    scaling: Scaling | None = None
+    versions: dict[str, str] = field(default_factory=lambda: versions())
 
     @property
     def classes(self) -> np.ndarray:
@@ -178,6 +178,20 @@ def load_model(path: Path) -> SavedModel:
         no part of a model.
     OSError
         If it cannot be opened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bblr import BBLRClassifier
+    >>> from bblr.files import SavedModel, load_model, save_model
+    >>> from bblr.files.layout import SvmlightLayout
+    >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.bblr")
+    ...     save_model(SavedModel(classifier, SvmlightLayout(1, False), rows=4), path)
+    ...     model = load_model(path)
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    [0, 1]
     """
     with path.open("rb") as file:
         first = file.readline(64)
@@ -195,7 +209,7 @@ def load_model(path: Path) -> SavedModel:
         raise _damaged(path)
     classifier, parts = _unpickle(payload, path, found)
     scaling = None if parts is None else Scaling(*parts)
-    return SavedModel(classifier, layout, scaling, rows, found)
+    return SavedModel(classifier, layout, rows, scaling, found)
 
 
 def _check_format(first: bytes, path: Path) -> None:
