@@ -28,7 +28,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 _LIBRARY = set(MAY_IMPORT)
 MAY_IMPORT[ROOT] = _LIBRARY
 MAY_IMPORT["experiments"] = {*_LIBRARY, ROOT}
-MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "experiments"}
+# Models for files, beside the experiments: neither knows the other.
+MAY_IMPORT["files"] = {"datasets", "evaluation", ROOT}
+MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "experiments", "files"}
 MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = {"matplotlib", "typer", "rich", "torch", "dask", "pandas", "polars", "jinja2", "plotly"}
@@ -172,7 +174,9 @@ def test_wrong_import_is_caught(house, name, text, culprit):
     assert culprit in found[0]
 
 
-@pytest.mark.parametrize("statement", ["import bblr", "import bblr.datasets, bblr.evaluation"])
+@pytest.mark.parametrize(
+    "statement", ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.files"]
+)
 def test_import_is_light(statement):
     # scikit-learn itself looks for pandas and rich, and does without; nobody else may.
     assert {pair for pair in heavy_imports(statement) if pair[0] != "sklearn"} == set()

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import difflib
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
+from bblr.datasets import formats
 from bblr.datasets._columns import check_two_classes, split_frame
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
-
-_FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-}
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz"}
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_SVMLIGHT_ROW = re.compile(rf"{_NUMBER}(?:\s+qid:\d+)?(?:\s+\d+:{_NUMBER})*\s*(?:#.*)?")
-_PANDAS_MISSING = "reading {path} needs pandas{extra}; install them with: pip install 'bblr[cli]'"
 
 
 def read_table(
@@ -95,82 +77,50 @@ def read_table(
     ['cat', 'dog', 'cat']
     """
     path = Path(path)
-    _check_file(path)
-    kind = _FORMATS.get(path.suffix.lower()) or _sniff_format(path)
-    if kind == "svmlight":
-        if target is not None:
-            raise ValueError(
-                f"target={target!r}: {path} is an svmlight file, whose labels stand in front of "
-                "each row; leave target out"
-            )
-        return _read_svmlight(path)
-    frame = _read_parquet(path) if kind == "parquet" else _read_csv(path)
-    return split_frame(frame, target, path)
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it")
-    if not path.exists():
-        names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = difflib.get_close_matches(path.name, names)
-        hint = f"; there is {', '.join(close)} beside it" if close else "; check the spelling"
-        raise FileNotFoundError(f"there is no file {path}{hint}")
-    if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty; it needs a header and rows, or svmlight rows")
-    with path.open("rb") as file:
-        start = file.read(6)
-    for magic, packer in _PACKED.items():
-        if start.startswith(magic):
-            raise ValueError(f"{path} is packed with {packer}; unpack it first")
-
-
-def _sniff_format(path: Path) -> str:
-    with path.open("rb") as file:
-        if file.read(4) == b"PAR1":
-            return "parquet"
-    for line in _text_lines(path):
-        row = line.strip()
-        if row and not row.startswith("#"):
-            # A lone number is a label without features in svmlight, but just as well a CSV file
-            # of one column: take it for CSV, whose error message is the clearer one.
-            return "svmlight" if ":" in row and _SVMLIGHT_ROW.fullmatch(row) else "csv"
-    return "csv"
-
-
-def _text_lines(path: Path) -> Iterator[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from file
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not UTF-8 text; save it as UTF-8 text, or give a Parquet file the ending "
-            ".parquet"
-        ) from error
-
-
-def _read_svmlight(path: Path) -> tuple[Any, np.ndarray, list[str]]:
-    try:
-        X, y = load_svmlight_file(str(path))
-    except ValueError as error:
-        for number, line in enumerate(_text_lines(path), start=1):
-            row = line.strip()
-            if row and not row.startswith("#") and not _SVMLIGHT_ROW.fullmatch(row):
-                raise ValueError(
-                    f"{path}, line {number}: {row[:60]!r} is not an svmlight row; expected a "
-                    "label and then index:value pairs"
-                ) from error
-        raise ValueError(f"{path} is not a sound svmlight file: {error}") from error
-    if X.shape[0] == 0:
-        raise ValueError(f"{path} holds no rows; each needs a label and index:value pairs")
-    if not np.isfinite(X.data).all():
-        column = int(X.indices[~np.isfinite(X.data)][0]) + 1
-        raise ValueError(f"{path}: feature x{column} holds nan or infinite values; remove them")
+    formats.check_file(path)
+    kind = formats.file_format(path)
+    if kind != "svmlight":
+        return split_frame(read_frame(path, kind), target, path)
+    if target is not None:
+        raise target_with_svmlight(path, target)
+    rows = read_svmlight_rows(path)
+    n_features = svmlight_width(rows)
     return (
-        X,
-        check_two_classes(y, f"the labels of {path}"),
-        [f"x{j + 1}" for j in range(X.shape[1])],
+        rows.features(n_features, zero_based=rows.zero_based),
+        check_two_classes(rows.y, f"the labels of {path}"),
+        svmlight_names(n_features),
     )
+
+
+def target_with_svmlight(path: Path, target: str) -> ValueError:
+    """Return the error for a target named for an svmlight file."""
+    return ValueError(
+        f"target={target!r}: {path} is an svmlight file, whose labels stand in front of "
+        "each row; leave target out"
+    )
+
+
+def read_svmlight_rows(path: Path) -> formats.SvmlightRows:
+    """Read an svmlight file that must hold rows."""
+    rows = formats.read_svmlight(path)
+    if rows.X.shape[0] == 0:
+        raise ValueError(f"{path} holds no rows; each needs a label and index:value pairs")
+    return rows
+
+
+def svmlight_width(rows: formats.SvmlightRows) -> int:
+    """Return the number of features of a whole svmlight file."""
+    return int(rows.X.shape[1]) - (0 if rows.zero_based else 1)
+
+
+def svmlight_names(n_features: int) -> list[str]:
+    """Return the names of so many features of an svmlight file."""
+    return [f"x{j + 1}" for j in range(n_features)]
+
+
+def read_frame(path: Path, kind: str) -> pd.DataFrame:
+    """Read a CSV or Parquet file whole, with string column names."""
+    return _read_parquet(path) if kind == "parquet" else _read_csv(path)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -178,7 +128,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         import pandas as pd
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise ImportError(_PANDAS_MISSING.format(path=path, extra=" and pyarrow")) from error
+        raise formats.pandas_missing(path, " and pyarrow") from error
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except (ValueError, OSError) as error:
@@ -191,10 +141,10 @@ def _read_csv(path: Path) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(_PANDAS_MISSING.format(path=path, extra="")) from error
-    header = next((line for line in _text_lines(path) if line.strip()), "")
-    delimiter = max(",;\t", key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
-    _check_csv(path, delimiter)
+        raise formats.pandas_missing(path) from error
+    delimiter = formats.csv_delimiter(path)
+    for _ in formats.csv_records(path, delimiter):
+        pass  # checked whole before pandas reads it
     return pd.read_csv(
         path,
         sep=delimiter,
@@ -203,44 +153,3 @@ def _read_csv(path: Path) -> pd.DataFrame:
         na_values=["?"],
         low_memory=False,
     ).rename(columns=str.strip)
-
-
-def _check_csv(path: Path, delimiter: str) -> None:
-    """Check what pandas would mend in silence: the header and the number of cells."""
-    reader = csv.reader(_text_lines(path), delimiter=delimiter, skipinitialspace=True, strict=True)
-    try:
-        rows = (cells for cells in reader if cells)
-        header = [cell.strip() for cell in next(rows, [])]
-        _check_header(path, header)
-        n_rows = 0
-        for cells in rows:
-            n_rows += 1
-            if len(cells) != len(header):
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: {len(cells)} cells, but the header has "
-                    f"{len(header)}; correct that line (a cell with the separator "
-                    f"{delimiter!r} in it needs quotes)"
-                )
-    except csv.Error as error:
-        raise ValueError(
-            f"{path}, line {reader.line_num}: {error}; check the quotes there"
-        ) from error
-    if n_rows == 0:
-        raise ValueError(f"{path} has a header but no rows; add the data")
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    if not any(header):
-        raise ValueError(f"{path} is empty; it needs a header line and rows")
-    if all(re.fullmatch(_NUMBER, name) for name in header):
-        raise ValueError(
-            f"{path}: the first line holds only numbers; add a header line with column names"
-        )
-    if "" in header:
-        raise ValueError(
-            f"{path}: column {header.index('') + 1} has no name in the header; name it, or leave "
-            "it out if it only numbers the rows"
-        )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path}: column {twice[0]!r} occurs more than once; rename one of them")

@@ -53,13 +53,20 @@ def expected_calibration_error(
     column = np.searchsorted(classes, y)
     if not np.array_equal(classes[np.minimum(column, len(classes) - 1)], y):
         raise ValueError("y_true holds a label that is not among labels; add it there")
+    return float(np.abs(calibration_gaps(column, table, n_bins)).sum() / len(y))
+
+
+def calibration_gaps(column: np.ndarray, table: np.ndarray, n_bins: int) -> np.ndarray:
+    """Sum of hits less confidence in each bin, given the column of each example's class.
+
+    The sums of parts of the data add up to those of all.
+    """
     predicted = table.argmax(axis=1)
     confidence = table.max(axis=1)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     # side="left" leaves a confidence on an edge in the bin below it.
     bins = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, n_bins - 1)
-    gap = np.bincount(bins, weights=(predicted == column) - confidence, minlength=n_bins)
-    return float(np.abs(gap).sum() / len(y))
+    return np.bincount(bins, weights=(predicted == column) - confidence, minlength=n_bins)
 
 
 def _proba_table(proba: ArrayLike, n_samples: int, classes: np.ndarray) -> np.ndarray:

@@ -1,16 +1,13 @@
-"""The command line: arguments only; the work is done in :mod:`bblr.experiments`."""
+"""Commands that compare and measure; the work is done in :mod:`bblr.experiments`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-try:
-    import typer
-except ModuleNotFoundError:
-    raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
+import typer
 
-from bblr._version import __version__
+from bblr.cli._app import Jobs, Seed, Target, app
 from bblr.estimators.zero_one import SOLVERS
 from bblr.experiments.defaults import (
     CLAIM_REPEATS,
@@ -22,43 +19,6 @@ from bblr.experiments.defaults import (
     REPEATS,
 )
 from bblr.experiments.methods import METHODS
-
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="bblr",
-    help="Classification by nearly zero-one loss.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-# Options that several commands share.
-Target = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
-]
-Jobs = Annotated[
-    int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")
-]
-Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"bblr {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Show the version.", callback=_print_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    pass
 
 
 @app.command()
@@ -325,8 +285,3 @@ def structured(
         out=out,
     )
     raise typer.Exit(run_structured(job))
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

@@ -1,0 +1,164 @@
+"""``bblr fit`` from end to end: check the settings, read, fit, save, tell."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from rich.console import Console
+
+import bblr
+from bblr._settings import SettingError, check_writable
+from bblr.files._running import about_the_file, guarded, say, writing
+from bblr.files.layout import Training, read_training
+from bblr.files.store import SavedModel, Scaling, save_model
+from bblr.files.summary import describe
+
+__all__ = ["CLASSIFIERS", "FitJob", "run_fit"]
+
+CLASSIFIERS = tuple(name for name in bblr.__all__ if "Classifier" in name)
+_LARGEST_SEED = 2**32 - 1
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+@dataclass(frozen=True)
+class FitJob:
+    """The settings of ``bblr fit``, as they were typed.
+
+    See ``bblr fit --help`` for what each of them means.
+    """
+
+    data: Path
+    target: str | None
+    model: Path
+    classifier: str
+    params: tuple[str, ...]
+    seed: int
+    force: bool
+
+    def prepared(self) -> Any:
+        """Check every setting and return the classifier to fit; nothing is read or written."""
+        if not 0 <= self.seed <= _LARGEST_SEED:
+            raise SettingError(
+                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
+            )
+        check_writable("model", self.model, (".bblr",))
+        if self.model.exists() and not self.force:
+            raise SettingError(
+                "model", f"{str(self.model)!r} is there already; choose another or give --force"
+            )
+        if self.classifier not in CLASSIFIERS:
+            raise SettingError(
+                "classifier",
+                f"{self.classifier!r} is unknown; choose from {', '.join(CLASSIFIERS)}",
+            )
+        classifier = getattr(bblr, self.classifier)()
+        known = classifier.get_params(deep=False)
+        params = self._params(known)
+        if "random_state" in known:
+            params["random_state"] = self.seed
+        return classifier.set_params(**params)
+
+    def _params(self, known: dict[str, Any]) -> dict[str, Any]:
+        params = {}
+        for text in self.params:
+            name, equals, value = (part.strip() for part in text.partition("="))
+            if not equals:
+                raise SettingError("param", f"{text!r} must have the form NAME=VALUE")
+            if name == "random_state":
+                raise SettingError("param", "random_state is set by --seed; give that instead")
+            if name in params:
+                raise SettingError("param", f"{name!r} is given twice; give it once")
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {close[0]!r}? " if close else ""
+                raise SettingError(
+                    "param",
+                    f"{name!r} is no parameter of {self.classifier}; {hint}choose from "
+                    f"{', '.join(sorted(known))}",
+                )
+            params[name] = parsed(value)
+        return params
+
+
+def parsed(value: str) -> Any:
+    """Read a number, a list, a dict, true, false or none; anything else is text.
+
+    Examples
+    --------
+    >>> from bblr.files.fit_job import parsed
+    >>> parsed("3"), parsed("0.1, 1"), parsed("none"), parsed("weak"), parsed("'3'")
+    (3, (0.1, 1), None, 'weak', '3')
+    """
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+
+
+def run_fit(job: FitJob) -> int:
+    """Carry out ``bblr fit``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 2 a setting or a file cannot be used, 130 interrupted.
+    """
+
+    def work(messages: Console) -> None:
+        classifier = job.prepared()
+        with about_the_file():
+            training = read_training(job.data, job.target)
+        scaling = _scaling(training) if "Kernel" in job.classifier else None
+        X = training.X if scaling is None else scaling.apply(training.X)
+        start = time.perf_counter()
+        _fit(classifier, X, training.y, messages)
+        seconds = time.perf_counter() - start
+        errors = int(np.sum(classifier.predict(X) != training.y))
+        model = SavedModel(classifier, training.layout, len(training.y), scaling)
+        with writing("model"):
+            save_model(model, job.model)
+        results = Console()
+        for line in describe(model, training.y, errors, seconds):
+            say(results, line)
+        say(results, f"Wrote {job.model}")
+
+    return guarded(work, "Stopped; nothing was written.")
+
+
+def _fit(classifier: Any, X: Any, y: np.ndarray, messages: Console) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            classifier.fit(X, y)
+        except (ValueError, TypeError) as error:
+            message = " ".join(str(error).split())
+            names = classifier.get_params(deep=False)
+            # Our messages about a parameter start with its name.
+            if message.split(" ")[0].strip(",") in names:
+                raise SettingError("param", message) from error
+            name = type(classifier).__name__
+            raise SettingError(
+                "classifier", f"{name} cannot be fitted to these data: {message}"
+            ) from error
+    for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        say(messages, f"Warning: {text}")
+
+
+def _scaling(training: Training) -> Scaling:
+    """Learn what brings the features to one scale: z-scores, or division where sparse."""
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    if sp.issparse(training.X):
+        return Scaling(None, MaxAbsScaler().fit(training.X).scale_)
+    scaler = StandardScaler().fit(training.X)
+    return Scaling(scaler.mean_, scaler.scale_)

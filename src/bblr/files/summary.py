@@ -1,0 +1,64 @@
+"""What was learned, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bblr.files.layout import SvmlightLayout
+from bblr.files.store import SavedModel
+
+__all__ = ["describe"]
+
+_MOST_CLASSES = 10
+
+
+def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> Iterator[str]:
+    """Yield lines on the data, the classifier and its training errors.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    y : ndarray of shape (rows,)
+        The labels it was fitted to.
+    errors : int
+        How many of them it gets wrong.
+    seconds : float
+        How long the fit took.
+    """
+    layout = model.layout
+    target = "" if isinstance(layout, SvmlightLayout) else f", target {layout.target!r}"
+    yield f"{model.rows:,} rows, {layout.n_features:,} features{target}"
+    classes, counts = np.unique(y, return_counts=True)
+    shown = [f"{k} ({n:,})" for k, n in zip(classes.tolist(), counts.tolist(), strict=True)]
+    more = ", …" if len(shown) > _MOST_CLASSES else ""
+    yield f"{len(classes)} classes: {', '.join(shown[:_MOST_CLASSES])}{more}"
+    scaled = ", features scaled for the kernel" if model.scaling is not None else ""
+    yield f"{type(model.classifier).__name__} in {seconds:.1f} s{scaled}"
+    chosen = list(_chosen(model.classifier))
+    if chosen:
+        yield "  " + ", ".join(chosen)
+    yield f"{errors:,} training errors ({100 * errors / model.rows:.2f} %)"
+
+
+def _chosen(classifier: Any) -> Iterator[str]:
+    penalty = getattr(classifier, "l2_", getattr(classifier, "l2", None))
+    if penalty is not None:
+        yield f"l2 {penalty:g}"
+    prior = getattr(classifier, "prior_", None)
+    if prior is not None and hasattr(prior, "low"):
+        yield f"plateaus {', '.join(f'{low:.3g}' for low in prior.low[:_MOST_CLASSES])} and up"
+    elif prior is not None:
+        yield f"plateaus {prior.a:.3g} and {prior.a + prior.b:.3g}"
+    for name in ("gamma_", "leverage_", "kernel_gamma_"):
+        value = getattr(classifier, name, None)
+        if value is not None:
+            yield f"{name.strip('_').replace('_', ' ')} {value:.4g}"
+    if hasattr(classifier, "support_"):
+        yield f"{len(classifier.support_):,} support vectors"
+    if hasattr(classifier, "lower_bound_"):
+        proof = ", the least there can be" if classifier.optimal_ else ""
+        yield f"loss {classifier.zero_one_loss_:g}, at least {classifier.lower_bound_:g}{proof}"
