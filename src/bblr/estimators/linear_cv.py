@@ -40,6 +40,7 @@ from bblr.estimators._training import (
     robust_start,
     unpack,
 )
+from bblr.losses import BetaPrior
 from bblr.solvers import Annealing, Solution
 
 Floats = NDArray[np.float64]
@@ -47,8 +48,9 @@ Floats = NDArray[np.float64]
 _DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _LEVERAGE = 3.0
 # With few examples the least of many cross-validated errors is mostly luck, and a choice must beat
-# the default by this many standard errors: fewer where the prior is given, and the rest of the
-# default was not made for it. With thousands of examples luck moves the error by little.
+# the default by this many standard errors: fewer where the prior is given, or there are more than
+# two classes, and the rest of the default was not made for it. With thousands of examples luck
+# moves the error by little.
 _EVIDENCE_TUNED = 2.0
 _EVIDENCE_GIVEN = 1.0
 
@@ -133,7 +135,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     A default stands unless the best trial beats it on held-out examples: the prior asked for, or
     a = 0.1, b = 0.8 (a = 0.2, b = 0.6 from 2,000 examples on), l2 = 3, gamma = 1, 2, 4, 8 (1, 2
     for more than two classes) and leverage = 3. With 2,000 examples or more any margin will do;
-    with fewer it takes two standard errors where the plateaus are tuned, one otherwise.
+    with fewer it takes two standard errors where the plateaus of two classes are tuned, one
+    otherwise.
 
     Examples
     --------
@@ -270,7 +273,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         tuned = self.leverage == "tuned"
         nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
         default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
-        evidence = _EVIDENCE_TUNED if self.prior == "tuned" else _EVIDENCE_GIVEN
+        tuned_pair = self.prior == "tuned" and isinstance(prior, BetaPrior)
+        evidence = _EVIDENCE_TUNED if tuned_pair else _EVIDENCE_GIVEN
         if len(validation.y) >= FEW:
             evidence = 0.0
         return Slam(
