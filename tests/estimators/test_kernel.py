@@ -23,7 +23,7 @@ from bblr.estimators._kernel_slam import (
     score_held_out,
 )
 from bblr.estimators._kernel_sparsify import Sparsify, choose_size
-from bblr.estimators._slam import Fold, Path
+from bblr.estimators._validation import Fold, Path
 
 EXACT = {"tol": 1e-13, "max_iter": 2000}
 MODELS = [

@@ -21,9 +21,9 @@ from bblr.designs.centres import Basis
 from bblr.designs.kernel_function import Gram
 from bblr.estimators._front import Training
 from bblr.estimators._kernel import KernelProblem, fit
-from bblr.estimators._slam import Fold, Path, Validation, make_folds
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import AnyPrior, gaussian
+from bblr.estimators._validation import Fold, Path, Validation, make_folds
 from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.priors import Gaussian
 from bblr.solvers import LBFGS

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bblr.estimators._kernel import KernelFit, KernelProblem
 from bblr.estimators._kernel_slam import REFINING_ROWS, Held, KernelSearch
-from bblr.estimators._slam import Fold, Path
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.estimators._validation import Fold, Path
 from bblr.estimators.kernel import SHARES
 
 Floats = NDArray[np.float64]

@@ -25,9 +25,9 @@ from bblr.estimators._kernel_front import (
     make_problem,
 )
 from bblr.estimators._kernel_slam import score_held_out
-from bblr.estimators._slam import Fold, link_of
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import MILD, AnyPrior, even_prior, own_link, resolve_any_prior
+from bblr.estimators._validation import Fold, link_of
 from bblr.solvers import Stage, geometric
 
 Floats = NDArray[np.float64]

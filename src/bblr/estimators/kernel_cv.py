@@ -36,22 +36,22 @@ from bblr.estimators._kernel_slam import (
     stratified_sample,
 )
 from bblr.estimators._kernel_sparsify import HeldOut, Sparsify
-from bblr.estimators._slam import (
-    Path,
-    Slam,
-    Trial,
-    Validation,
-    fit_link,
-    link_of,
-    make_folds,
-    shared_weight,
-)
+from bblr.estimators._slam import Slam
 from bblr.estimators._training import (
     MILD,
     AnyPrior,
     check_prior_name,
     even_prior,
     resolve_any_prior,
+)
+from bblr.estimators._validation import (
+    Path,
+    Trial,
+    Validation,
+    fit_link,
+    link_of,
+    make_folds,
+    shared_weight,
 )
 
 Floats = NDArray[np.float64]

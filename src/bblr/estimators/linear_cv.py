@@ -12,15 +12,7 @@ from bblr._checks import all_or_nothing, check_number, check_numbers
 from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
-from bblr.estimators._slam import (
-    FEW,
-    Path,
-    Slam,
-    Trial,
-    Validation,
-    fit_link,
-    make_folds,
-)
+from bblr.estimators._slam import Slam
 from bblr.estimators._training import (
     DEFAULT_L2,
     GAMMA_MANY,
@@ -40,6 +32,7 @@ from bblr.estimators._training import (
     robust_start,
     unpack,
 )
+from bblr.estimators._validation import FEW, Path, Trial, Validation, fit_link, make_folds
 from bblr.losses import BetaPrior
 from bblr.solvers import Annealing, Solution
 

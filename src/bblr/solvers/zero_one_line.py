@@ -61,7 +61,7 @@ def many_line(
     leave = np.searchsorted(ends, high, side="left") + 1
     np.subtract.at(right, leave[np.isfinite(high)], held[np.isfinite(high)])
     right = np.cumsum(right)
-    still = float(weight[~_wrong(raw, y)].sum())
+    still = float(weight[(lead > 0).all(axis=1)].sum())
     best = float(right.max())
     if not best > still * (1.0 + 1e-12):
         return 0.0, total - still
@@ -80,13 +80,6 @@ def _middle(low: float, high: float) -> float:
     return 0.5 * (low + high)
 
 
-def _wrong(raw: Floats, y: NDArray[np.intp]) -> NDArray[np.bool_]:
-    rows = np.arange(len(y))
-    others = raw.copy()
-    others[rows, y] = -np.inf
-    return np.asarray(~(raw[rows, y] > others.max(axis=1)))
-
-
 class ManyWalker:
     """The same for many classes: the largest score wins."""
 
@@ -103,7 +96,7 @@ class ManyWalker:
         """Take other parameters, and their scores afresh."""
         self.theta = np.array(theta, dtype=np.float64)
         self.raw = self.objective.scores(self.theta)
-        self.errors = float(self.objective.weight @ _wrong(self.raw, self.objective.y))
+        self.errors = self.objective.errors(self.theta, self.raw)
 
     def follow(self, direction: Floats) -> bool:
         """Go to the best point along a direction; say whether that gains."""
@@ -113,7 +106,7 @@ class ManyWalker:
             return False
         self.theta += step * direction
         self.raw += step * change
-        self.errors = float(self.objective.weight @ _wrong(self.raw, self.objective.y))
+        self.errors = self.objective.errors(self.theta, self.raw)
         return True
 
 

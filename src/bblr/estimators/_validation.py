@@ -1,0 +1,249 @@
+"""Cross-validation inside the training data: folds, and what a way of training does on them.
+
+All folds share one design: a held-out row is a row of weight zero, so no fold copies X. A path is
+scored at each of its gammas, so that the last gamma is chosen at no cost. It starts from zero, not
+from the solution of another penalty: where one class is rare, a strong penalty ends on the plateau
+that predicts the other class for every row, and nothing leads back from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from bblr._numeric.arrays import plain_view
+from bblr.designs import ScaledDesign
+from bblr.estimators._training import (
+    LOOSE,
+    AnyObjective,
+    AnyPrior,
+    make_objective,
+    make_start,
+    robust_start,
+)
+from bblr.estimators.link import Link
+from bblr.estimators.many_link import ManyLink
+from bblr.losses import BetaBernoulli, DirichletDiscrete
+
+Floats = NDArray[np.float64]
+
+# Where examples are few one division into folds says little; a few more cost nothing.
+FEW = 2000
+_REPEATS = 3
+
+
+class Path(NamedTuple):
+    """A way of training: plateaus, penalty, gammas to walk through, and a bound on leverage."""
+
+    prior: AnyPrior
+    l2: float
+    gammas: tuple[float, ...]
+    leverage: float | None
+
+
+class Trial(NamedTuple):
+    """A path cut off after one of its gammas, and its cross-validated error."""
+
+    path: Path
+    error: float
+
+
+class Fold(NamedTuple):
+    """Row numbers to train on and to hold out."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
+    """Raise a ValueError unless every fold can be fitted and says something."""
+    if not folds:
+        raise ValueError("cv must name at least one division of the rows, got none.")
+    classes = len(np.unique(y[weight > 0]))
+    for train, test in folds:
+        for rows in (train, test):
+            if len(rows) and (rows.max() >= len(y) or rows.min() < -len(y)):
+                raise ValueError(f"cv names rows beyond the {len(y)} of X.")
+        seen = len(np.unique(y[train[weight[train] > 0]]))
+        if not np.any(weight[test] > 0) or seen < classes:
+            raise ValueError(
+                "cv must give every fold rows to hold out and all classes to train on; rows of "
+                "zero weight do not count."
+            )
+
+
+def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fold]:
+    """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
+    rows = np.flatnonzero(weight > 0)
+    labels = y[rows]
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        splits = check_cv(cv, y, classifier=True).split(np.zeros((len(y), 1)), y)
+        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        check_folds(folds, y, weight)
+        return folds
+    if cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
+    smallest = int(np.unique(labels, return_counts=True)[1].min())
+    if smallest < 2:
+        raise ValueError(
+            "cv needs at least 2 examples of each class to hold some out; the smallest class "
+            f"has {smallest}. Add examples, or use the classifier without CV in its name."
+        )
+    rng = check_random_state(random_state)
+    folds = []
+    for _ in range(_REPEATS if len(rows) < FEW else 1):
+        seed = rng.randint(2**31 - 1)
+        splitter = StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed)
+        folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, labels)]
+    return folds
+
+
+def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """The training data, cut into folds.
+
+    Parameters
+    ----------
+    design : ScaledDesign
+        All training rows.
+    y, weight : ndarray of shape (n_rows,)
+        Labels and weights.
+    folds : sequence of Fold
+        Folds; each row may be held out several times.
+    descent : callable
+        Makes the descent of a stage.
+    n_jobs : int or None
+        Folds to work on at the same time.
+    """
+
+    design: ScaledDesign
+    y: Floats
+    weight: Floats
+    folds: Sequence[Fold]
+    descent: Any
+    n_jobs: int | None = None
+
+    def trials(self, paths: Sequence[Path]) -> list[Trial]:
+        """Return the cross-validated error of each path at each of its gammas."""
+        wrong = self._over_folds(_fold_errors, paths)
+        held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
+        rates = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
+        return [
+            Trial(path._replace(gammas=path.gammas[: k + 1]), float(rates[i][k]))
+            for i, path in enumerate(paths)
+            for k in range(len(path.gammas))
+        ]
+
+    def decisions(self, path: Path) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the held-out decision values of a path, and the rows they belong to."""
+        values = self._over_folds(_fold_decisions, path)
+        return np.concatenate(values), np.concatenate([fold.test for fold in self.folds])
+
+    def mistakes(self, path: Path) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Return which held-out rows a path gets wrong, and the rows they are."""
+        wrong = self._over_folds(_fold_mistakes, path)
+        return np.concatenate(wrong), np.concatenate([fold.test for fold in self.folds])
+
+    def _over_folds(self, work: Callable[..., Any], what: Any) -> list[Any]:
+        done = Parallel(n_jobs=self.n_jobs)(
+            delayed(work)(self.design, self.y, self.weight, self.descent, fold, what)
+            for fold in self.folds
+        )
+        return list(done)
+
+
+def fit_link(validation: Validation, path: Path, *, even: bool = True) -> Link | ManyLink:
+    """Return the link of greatest likelihood on the held-out scores of a path."""
+    decision, rows = validation.decisions(path)
+    weight = shared_weight(validation.weight, rows)
+    return link_of(decision, validation.y[rows], weight, even=even)
+
+
+def link_of(decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Link | ManyLink:
+    """Return the link of greatest likelihood on held-out scores of two or of many classes."""
+    if decision.ndim == 1:
+        return Link.fit(decision, y, weight)
+    return ManyLink.fit(decision, y, weight, even=even)
+
+
+def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
+    """Return the parameters at the end of each stage of a path."""
+    thetas = []
+    start = make_start(objective, descent.tol / LOOSE)
+    theta = robust_start(objective, start, np.zeros(objective.size))
+    for gamma in path.gammas:
+        theta = descent.minimise(objective.with_gamma(gamma), theta).theta
+        thetas.append(theta)
+    return thetas
+
+
+def _objective(
+    design: ScaledDesign, y: Floats, weight: Floats, fold: Fold, path: Path
+) -> AnyObjective:
+    kept = np.zeros(len(weight))
+    kept[fold.train] = weight[fold.train]
+    objective = make_objective(
+        path.prior, path.gammas[0], path.l2, design, plain_view(y), kept
+    )
+    return objective if path.leverage is None else objective.bounded(path.leverage)
+
+
+def _fold_errors(
+    design: ScaledDesign,
+    y: Floats,
+    weight: Floats,
+    descent: Any,
+    fold: Fold,
+    paths: Sequence[Path],
+) -> list[Floats]:
+    errors = []
+    for path in paths:
+        objective = _objective(design, y, weight, fold, path)
+        thetas = walk(objective, path, descent)
+        errors.append(np.array([
+            _held_out_errors(objective.with_gamma(gamma), theta, weight, fold)
+            for gamma, theta in zip(path.gammas, thetas, strict=True)
+        ]))  # fmt: skip
+    return errors
+
+
+def _held_out_errors(
+    objective: AnyObjective, theta: Floats, weight: Floats, fold: Fold
+) -> float:
+    wrong = objective.loss.wrong(objective.y[fold.test], objective.scores(theta)[fold.test])
+    return float(weight[fold.test] @ wrong)
+
+
+def _fold_decisions(
+    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+) -> Floats:
+    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
+    return raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
+
+
+def _fold_mistakes(
+    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+) -> NDArray[np.bool_]:
+    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
+    return loss.wrong(y[fold.test], raw)
+
+
+def _fold_scores(
+    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+) -> tuple[BetaBernoulli | DirichletDiscrete, Floats]:
+    objective = _objective(design, y, weight, fold, path)
+    theta = walk(objective, path, descent)[-1]
+    last: AnyObjective = objective.with_gamma(path.gammas[-1])
+    return last.loss, last.scores(theta)[fold.test]
