@@ -264,3 +264,24 @@ def test_folds_that_say_nothing_are_refused(model, folds):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="cv "):
         model.set_params(cv=BAD_FOLDS[folds]).fit(X, y)
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_link_looks_at_nothing_beyond_numbers(even):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 20)
+    likelihood = _Likelihood(rng.standard_normal((20, 3)), y, np.ones(20), even)
+    for free in (-759.0, 759.0):
+        value, gradient = likelihood(np.full(2 if even else 5, free))
+        assert np.isfinite(value) and np.isfinite(gradient).all()
+    value, _ = likelihood(np.array([-759.0, *([0.0] * (1 if even else 4))]))
+    assert value > likelihood(np.zeros(2 if even else 5))[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_link_of_scores_that_say_nothing(seed):
+    rng = np.random.default_rng(seed)
+    decision, y = rng.standard_normal((40, 4)), rng.integers(0, 4, 40)
+    for even in (True, False):
+        link = ManyLink.fit(decision, y, np.full(40, 1 / 3), even=even)
+        assert min(link.prior.low) > 0 and 0 < link.gamma < np.inf

@@ -20,6 +20,7 @@ _MOST_EVEN = 0.95
 _MOST = 0.5
 # Width of a vague prior on log gamma, as for two classes.
 _LOG_GAMMA_SCALE = 3.0
+_FAR = 50.0
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,11 @@ class _Likelihood:
         return _MOST_EVEN if self.even else _MOST
 
     def unpack(self, free: Floats) -> tuple[float, Floats, float]:
+        # A line search may look far beyond what numbers can hold; the value there is large anyway.
+        free = np.clip(free, -_FAR, _FAR)
         classes = self.decision.shape[1]
         theta = np.full(classes, 1.0 / classes) if self.even else np.asarray(softmax(free[2:]))
-        return self.most * float(expit(free[0])), theta, exp(min(free[1], 300.0))
+        return self.most * float(expit(free[0])), theta, exp(free[1])
 
     def __call__(self, free: Floats) -> tuple[float, Floats]:
         w, theta, gamma = self.unpack(free)
