@@ -126,7 +126,7 @@ def test_a_dead_worker_is_one_line(folder, monkeypatch):
     def die(*arguments):
         raise TerminatedWorkerError("killed")
 
-    monkeypatch.setattr("bblr.experiments.compare.run_cell", die)
+    monkeypatch.setattr("bblr.experiments.cells.run_cell", die)
     result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -24,7 +24,7 @@ from bblr.experiments.records import Record
 from bblr.experiments.settings import Condition
 from bblr.experiments.sources import Table
 
-__all__ = ["Cell", "Split", "run_cell", "split", "versions"]
+__all__ = ["Cell", "Fit", "Split", "evaluate", "recorded", "run_cell", "split", "versions"]
 
 _SMALLEST_PROBABILITY = 1e-15
 _MOST_WARNINGS = 5
@@ -43,7 +43,8 @@ class Cell:
     method : str
         Name of the method.
     repeat, fold, folds : int
-        Which fold of which repeat, of how many folds.
+        Which fold of which repeat, of how many folds. No folds at all leave the division to the
+        table: its own test rows, or the training rows over again where it has none.
     seed : int
         The seed of the whole comparison.
     """
@@ -82,6 +83,34 @@ class Split:
     rows: Any
 
 
+@dataclass(frozen=True)
+class Fit:
+    """A cell with what it takes to carry it out."""
+
+    cell: Cell
+    table: Table
+    classifier: Method
+
+    @property
+    def key(self) -> str:
+        """The cell's."""
+        return self.cell.key
+
+    @property
+    def data(self) -> str:
+        """Name of the data set."""
+        return self.cell.data
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self.cell.method
+
+    def run(self) -> Record:
+        """Fit and score."""
+        return run_cell(self.cell, self.table, self.classifier)
+
+
 @cache
 def versions() -> dict[str, str]:
     """Versions of everything a result hangs on."""
@@ -93,6 +122,10 @@ def versions() -> dict[str, str]:
 def split(cell: Cell, table: Table) -> Split:
     """Cut one fold and add the noise, before anything is scaled."""
     X, y = table.X, table.y
+    if not cell.folds:
+        test = np.arange(len(y)) if table.test is None else table.test
+        train = np.arange(len(y)) if table.test is None else np.delete(np.arange(len(y)), test)
+        return Split(X[train], y[train], X[test], y[test], test)
     if cell.condition.place == "everywhere":
         X, y = _noisy(cell, X, y)
     folds = StratifiedKFold(cell.folds, shuffle=True, random_state=cell.random_state("folds"))
@@ -141,13 +174,28 @@ def run_cell(cell: Cell, table: Table, method: Method) -> Record:
         The cell's settings, the versions, and either its results or, under ``failure``, the
         message of the error that stopped it.
     """
-    record: Record = {"key": cell.key, **asdict(cell), "label": method.label}
-    record["versions"] = versions()
+    settings: Record = {"key": cell.key, **asdict(cell), "label": method.label}
+    return recorded(settings, lambda: evaluate(cell, table, method))
+
+
+def recorded(settings: Record, work: Callable[[], Record]) -> Record:
+    """Do some work in one thread and join its results, or its failure, to the settings.
+
+    Parameters
+    ----------
+    settings : dict
+        What the result hangs on, with its ``key``.
+    work : callable
+        Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
+    """
+    record: Record = {**settings, "versions": versions()}
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, _single_threaded():
         warnings.simplefilter("always")
         try:
-            record.update(_evaluate(cell, table, method))
+            found = work()
+            record["seconds"] = time.perf_counter() - started
+            record.update(found)
         except Exception as error:  # one cell's failure must not lose the others
             record["failure"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
             record["seconds"] = time.perf_counter() - started
@@ -156,7 +204,8 @@ def run_cell(cell: Cell, table: Table, method: Method) -> Record:
     return record
 
 
-def _evaluate(cell: Cell, table: Table, method: Method) -> Record:
+def evaluate(cell: Cell, table: Table, method: Method) -> Record:
+    """Fit on the training part and predict the test part."""
     part = split(cell, table)
     estimator: Any = method.build(cell.random_state("estimator"), sparse=table.sparse)
     started = time.perf_counter()

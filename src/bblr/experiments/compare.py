@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from bblr.experiments.cells import Cell, run_cell
+from bblr.experiments.cells import Cell, Fit
 from bblr.experiments.defaults import FOLDS, REPEATS
 from bblr.experiments.methods import Method
-from bblr.experiments.records import Record, RecordsFile, read_records
+from bblr.experiments.records import Record
+from bblr.experiments.runner import run_tasks
 from bblr.experiments.settings import CLEAN, Condition, SettingError
 from bblr.experiments.sources import Table
 
@@ -110,7 +108,7 @@ class Comparison:
         records: str | os.PathLike[str],
         *,
         jobs: int = 1,
-        on_start: Callable[[list[Cell], list[Cell]], None] | None = None,
+        on_start: Callable[[list[Fit], list[Fit]], None] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> list[Record]:
         """Run every cell that the records file does not hold yet.
@@ -132,38 +130,7 @@ class Comparison:
         list of dict
             The records of all cells, in the order of :meth:`cells`.
         """
-        cells = self.cells()
-        known = read_records(Path(records))
-        missing = [cell for cell in cells if "failure" in known.get(cell.key, {"failure": None})]
-        if on_start is not None:
-            on_start(cells, missing)
-        if missing:
-            with RecordsFile(records) as file:
-                for record in self._execute(missing, jobs):
-                    file.append(record)
-                    known[record["key"]] = record
-                    if on_record is not None:
-                        on_record(record)
-        return [known[cell.key] for cell in cells]
-
-    def _execute(self, cells: list[Cell], jobs: int) -> Iterator[Record]:
         tables = {table.name: table for table in self.tables}
         methods = {method.name: method for method in self.methods}
-        tasks = ((cell, tables[cell.data], methods[cell.method]) for cell in cells)
-        if jobs == 1:
-            yield from (run_cell(*task) for task in tasks)
-            return
-        # Single-cell batches: an interruption then loses only the cells in flight.
-        parallel = Parallel(
-            n_jobs=jobs,
-            backend="loky",
-            return_as="generator_unordered",
-            batch_size=1,
-            initializer=_ignore_interrupt,
-        )
-        yield from parallel(delayed(run_cell)(*task) for task in tasks)
-
-
-def _ignore_interrupt() -> None:
-    """Leave Ctrl-C to the parent process: workers that caught it too would print tracebacks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        fits = [Fit(cell, tables[cell.data], methods[cell.method]) for cell in self.cells()]
+        return run_tasks(fits, records, jobs=jobs, on_start=on_start, on_record=on_record)

@@ -32,17 +32,20 @@ class Table:
         Classes, 0 or 1.
     classes : tuple of str
         The two classes as the source names them.
+    test : ndarray of int or None
+        The rows that the source sets apart to test on.
     """
 
     name: str
     X: Any
     y: np.ndarray[Any, np.dtype[np.int64]]
     classes: tuple[str, str] = ("0", "1")
+    test: np.ndarray[Any, np.dtype[np.int64]] | None = None
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Take the fingerprint."""
-        object.__setattr__(self, "fingerprint", _fingerprint(self.X, self.y))
+        object.__setattr__(self, "fingerprint", _fingerprint(self.X, self.y, self.test))
 
     @property
     def sparse(self) -> bool:
@@ -50,8 +53,9 @@ class Table:
         return _is_sparse(self.X)
 
 
-def _fingerprint(X: Any, y: Any) -> str:
-    parts = (X.data, X.indices, X.indptr, y) if _is_sparse(X) else (X, y)
+def _fingerprint(X: Any, y: Any, test: Any) -> str:
+    parts = [X.data, X.indices, X.indptr, y] if _is_sparse(X) else [X, y]
+    parts += [] if test is None else [test]
     digest = hashlib.sha256(repr(X.shape).encode())
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -11,10 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 
-from bblr.experiments.cells import Cell
 from bblr.experiments.headline import findings, format_p
 from bblr.experiments.methods import BASELINES
 from bblr.experiments.records import Record
+from bblr.experiments.runner import Task
 from bblr.experiments.summary import Group, Row, Summary, Versus
 
 __all__ = ["LiveProgress", "TimeLeft", "print_summary"]
@@ -28,13 +29,13 @@ class TimeLeft:
 
     Parameters
     ----------
-    cells : list of Cell
+    cells : sequence of Task
         The cells to run.
     jobs : int
         How many run at a time.
     """
 
-    def __init__(self, cells: list[Cell], jobs: int) -> None:
+    def __init__(self, cells: Sequence[Task], jobs: int) -> None:
         self._left = {cell.key: cell for cell in cells}
         self._jobs = jobs
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -53,7 +54,7 @@ class TimeLeft:
             return None
         return sum(self._expected(cell) for cell in self._left.values()) / self._jobs
 
-    def _expected(self, cell: Cell) -> float:
+    def _expected(self, cell: Task) -> float:
         kinds = ((cell.method, cell.data), (cell.method,), ())
         total, count = next(self._seen[kind] for kind in kinds if kind in self._seen)
         return total / count
@@ -92,7 +93,7 @@ class LiveProgress:
         self._progress.update(self._task, last="")
         self._progress.stop()
 
-    def start(self, cells: list[Cell], missing: list[Cell]) -> None:
+    def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
         """Show how many cells there are and how many are known already."""
         self.known = len(cells) - len(missing)
         self._estimate = TimeLeft(missing, self._jobs)
