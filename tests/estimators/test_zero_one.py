@@ -141,6 +141,23 @@ def test_large_data_take_lines(convert, monkeypatch):
         ZeroOneClassifier("mip").fit(convert(X), y)
 
 
+@pytest.mark.parametrize("solver", ["pcs", "bnb", "mip"])
+def test_a_step_limit_ends_a_run_at_the_same_place_every_time(solver):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(80, 6)), rng.random(80) < 0.5
+    runs = [
+        ZeroOneClassifier(solver, time_limit=None, max_iter=3, random_state=0).fit(X, y)
+        for _ in range(2)
+    ]
+    assert [run.reason_ for run in runs] == ["step limit"] * 2
+    np.testing.assert_array_equal(runs[0].coef_, runs[1].coef_)
+
+
+def test_a_step_limit_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="max_iter must be an integer of at least 1"):
+        ZeroOneClassifier("pcs", max_iter=0).fit([[0.0], [1.0]], [0, 1])
+
+
 def test_time_limit_and_progress(capsys):
     X, y = load_uci("heart", return_X_y=True)
     for solver in ("mip", "sla", "search"):

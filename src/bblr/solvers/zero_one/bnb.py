@@ -43,8 +43,9 @@ class BranchAndBound:
         stack = [_Node(np.empty(0, np.int8), problem.base, np.array(theta0))]
         doubtful = np.inf
         while stack:
-            if progress.expired:
-                return progress.solution("time limit")
+            stopped = progress.stop()
+            if stopped:
+                return progress.solution(stopped)
             node = stack.pop()
             if node.loss >= progress.loss:
                 continue

@@ -90,8 +90,9 @@ class _Tree:
             self.progress.raise_bound(min(heap[0].bound, self.doubtful))
             if self.progress.proved:
                 return "proved optimal"
-            if self.progress.expired:
-                return "time limit"
+            stopped = self.progress.stop()
+            if stopped:
+                return stopped
             if self.count >= max_nodes:
                 return "node limit"
             node = heapq.heappop(heap)

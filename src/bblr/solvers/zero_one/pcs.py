@@ -45,14 +45,17 @@ class CombinatorialSearch:
         places = np.arange(size)
         best, theta = progress.loss - problem.base, np.array(theta0)
         members = order[:size].copy()
-        more = True
-        while more and not progress.expired and best > 0:
+        more, stopped = True, ""
+        while more and best > 0:
+            stopped = progress.stop()
+            if stopped:
+                break
             more, best = walk_subsets(
                 problem.rows, lengths, problem.weight, order, places, batch, rng,
                 best, theta, members,
             )  # fmt: skip
             progress.found(theta, problem.loss(theta))
-        return progress.solution("time limit" if more and best > 0 else "every subset tried")
+        return progress.solution(stopped or "every subset tried")
 
 
 def nearest(problem: ZeroOneProblem, theta: Floats) -> np.ndarray[Any, np.dtype[np.int64]]:

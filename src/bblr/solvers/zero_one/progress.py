@@ -50,16 +50,22 @@ class Progress:
     ----------
     time_limit : float or None
         Seconds the solver may take.
+    max_steps : int or None
+        Steps it may take; what a step is, is the solver's own affair.
     report : callable or None
         Called with each new Moment.
     """
 
     def __init__(
-        self, time_limit: float | None = None, report: Callable[[Moment], None] | None = None
+        self,
+        time_limit: float | None = None,
+        report: Callable[[Moment], None] | None = None,
+        max_steps: int | None = None,
     ) -> None:
         self._start = time.perf_counter()
         self._limit = np.inf if time_limit is None else float(time_limit)
         self._report = report
+        self._steps_left = np.inf if max_steps is None else max_steps
         self.loss = np.inf
         self.bound = 0.0
         self.theta: Floats | None = None
@@ -80,6 +86,13 @@ class Progress:
     def expired(self) -> bool:
         """Whether the time is up."""
         return self.left <= 0
+
+    def stop(self) -> str:
+        """Count one more step; say why it must not be taken, or nothing where it may be."""
+        if self.expired:
+            return "time limit"
+        self._steps_left -= 1
+        return "" if self._steps_left >= 0 else "step limit"
 
     @property
     def proved(self) -> bool:

@@ -1,0 +1,1 @@
+"""The paper's tables and figures, each run anew and shown beside what was printed."""

@@ -1,0 +1,251 @@
+"""Data and methods of the reproduction by name, those of the user's own files included."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from bblr.experiments.methods import METHODS, Method
+from bblr.experiments.paper.trainers import TRAINERS
+from bblr.experiments.settings import SettingError
+from bblr.experiments.sources import Table, load_table, make_table
+
+__all__ = ["DATA", "Library", "Source", "own"]
+
+_TEST_SHARE = 0.2
+_SPLIT_SEED = 0
+# Tables a process keeps: those of one exhibit at most.
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set by name.
+
+    Parameters
+    ----------
+    name, title : str
+        What records hold and what tables show.
+    load : callable
+        ``load(download=...)`` returns a Table, or raises OSError where its files are missing.
+    """
+
+    name: str
+    title: str
+    load: Callable[..., Table]
+
+
+def own(name: str, title: str, X: Any, y: Any, test: Any = None) -> Source:
+    """Make a source of arrays, for files of the user.
+
+    Parameters
+    ----------
+    name, title : str
+        What records hold and what tables show.
+    X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Two classes.
+    test : array-like of int or None
+        Rows set apart to test on, for tables with a given split.
+    """
+
+    def load(download: bool = False) -> Table:
+        return _table(name, X, y, test)
+
+    return Source(name, title, load)
+
+
+def _table(name: str, X: Any, y: Any, test: Any = None) -> Table:
+    table = make_table(name, X, y)
+    rows = None if test is None else np.asarray(test, dtype=np.int64)
+    return Table(name, table.X, table.y, table.classes, rows)
+
+
+def _embedded(name: str, download: bool = False) -> Table:
+    return load_table(name)
+
+
+def _with_number(download: bool = False) -> Table:
+    from bblr.datasets import fetch_uci_original
+
+    X, y = fetch_uci_original(
+        "breast", with_id=True, download_if_missing=download, return_X_y=True
+    )
+    return _table("breast-id", X, y)
+
+
+def _joined(name: str, train: tuple[Any, Any], test: tuple[Any, Any]) -> Table:
+    """Put a training and a test part into one table that remembers which is which."""
+    import scipy.sparse as sp
+
+    X = sp.vstack([train[0], test[0]], format="csr")
+    y = np.concatenate([train[1], test[1]])
+    return _table(name, X, y, np.arange(len(train[1]), len(y)))
+
+
+def _web8(name: str, leak_free: bool, download: bool = False) -> Table:
+    from bblr.datasets import fetch_web8
+
+    fetch = partial(fetch_web8, download_if_missing=download, return_X_y=True)
+    return _joined(name, fetch(leak_free=leak_free), fetch(subset="test"))
+
+
+def _random_fifth(y: Any) -> Any:
+    from sklearn.model_selection import train_test_split
+
+    rows = np.arange(len(y))
+    return np.sort(train_test_split(rows, test_size=_TEST_SHARE, random_state=_SPLIT_SEED)[1])
+
+
+def _webspam(download: bool = False) -> Table:
+    from bblr.datasets import fetch_webspam
+
+    X, y = fetch_webspam(download_if_missing=download, return_X_y=True)
+    return _table("webspam", X, y, _random_fifth(y))
+
+
+def _trec07p(name: str, in_order: bool, download: bool = False) -> Table:
+    from bblr.datasets import fetch_trec07p
+
+    X, y = fetch_trec07p(return_X_y=True)
+    last = np.arange(len(y) - int(np.ceil(_TEST_SHARE * len(y))), len(y))
+    return _table(name, X, y, last if in_order else _random_fifth(y))
+
+
+def _reviews(domain: str, download: bool = False) -> Table:
+    from bblr.datasets import fetch_reviews
+
+    X, y = fetch_reviews(domain, download_if_missing=download, return_X_y=True)
+    return _table(domain, X, y)
+
+
+
+
+_SOURCES = (
+    *(Source(name, name.capitalize(), partial(_embedded, name))
+      for name in ("breast", "heart", "liver", "pima")),
+    Source("breast-id", "Breast with patient number", _with_number),
+    Source("web8", "web8, official split", partial(_web8, "web8", False)),
+    Source("web8-leak-free", "web8, leak-free", partial(_web8, "web8-leak-free", True)),
+    Source("webspam", "webspam-unigram", _webspam),
+    Source("trec07p-random", "TREC07p, random fifth", partial(_trec07p, "trec07p-random", False)),
+    Source(
+        "trec07p-delivery",
+        "TREC07p, delivery order",
+        partial(_trec07p, "trec07p-delivery", True),
+    ),
+    Source("books", "Books", partial(_reviews, "books")),
+    Source("dvd", "DVDs", partial(_reviews, "dvd")),
+    Source("electronics", "Electronics", partial(_reviews, "electronics")),
+    Source("kitchen", "Kitchen", partial(_reviews, "kitchen")),
+)  # fmt: skip
+DATA: dict[str, Source] = {source.name: source for source in _SOURCES}
+
+
+@cache
+def _module(path: str) -> ModuleType:
+    """Run a file of the user, once a process."""
+    spec = importlib.util.spec_from_file_location(f"bblr_added_{Path(path).stem}", path)
+    if spec is None or spec.loader is None:
+        raise SettingError("with", f"{path!r} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        message = " ".join(str(error).split())
+        raise SettingError(
+            "with", f"{path!r} cannot be run: {type(error).__name__}: {message}"
+        ) from error
+    return module
+
+
+def _added(path: str, name: str, kind: type) -> list[Any]:
+    found = list(getattr(_module(path), name, ()))
+    for item in found:
+        if not isinstance(item, kind):
+            raise SettingError(
+                "with",
+                f"{path!r}: {name} must list {kind.__name__} objects, got {type(item).__name__}",
+            )
+    return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _load(library: Library, name: str, download: bool) -> Table:
+    return library.sources[name].load(download=download)
+
+
+@dataclass(frozen=True)
+class Library:
+    """Where tasks look up data and methods.
+
+    Parameters
+    ----------
+    files : tuple of str
+        Python files of the user; each may define ``METHODS``, a list of Method, and ``DATA``, a
+        list of Source.
+    """
+
+    files: tuple[str, ...] = ()
+
+    @property
+    def added_methods(self) -> dict[str, Method]:
+        """The methods of the user's files."""
+        return {m.name: m for path in self.files for m in _added(path, "METHODS", Method)}
+
+    @property
+    def added_sources(self) -> dict[str, Source]:
+        """The data sets of the user's files."""
+        return {s.name: s for path in self.files for s in _added(path, "DATA", Source)}
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """All data sets by name."""
+        return {**DATA, **self.added_sources}
+
+    def method(self, name: str) -> Method:
+        """Look a method up."""
+        return {**METHODS, **TRAINERS, **self.added_methods}[name]
+
+    def title(self, data: str) -> str:
+        """Say what tables show for a data set."""
+        return self.sources[data].title
+
+    def table(self, data: str, *, download: bool = False) -> Table:
+        """Load a data set, once a process."""
+        return _load(self, data, download)
+
+    def digest(self, method: str) -> str:
+        """Return a hash of the user's file that a method comes from; empty for one of ours."""
+        for path in self.files:
+            if any(m.name == method for m in _added(path, "METHODS", Method)):
+                return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+        return ""
+
+    def check(self) -> None:
+        """Refuse files that cannot be used.
+
+        Raises
+        ------
+        SettingError
+            If a file is missing, fails, defines neither list, or takes a name that is in use.
+        """
+        for path in self.files:
+            if not Path(path).is_file():
+                raise SettingError("with", f"{path!r} is no file; check the path")
+            methods = _added(path, "METHODS", Method)
+            sources = _added(path, "DATA", Source)
+            if not methods and not sources:
+                raise SettingError("with", f"{path!r} defines neither METHODS nor DATA")
+            taken = [m.name for m in methods if m.name in METHODS or m.name in TRAINERS]
+            for name in taken + [s.name for s in sources if s.name in DATA]:
+                raise SettingError("with", f"{path!r}: the name {name!r} is taken; choose another")
