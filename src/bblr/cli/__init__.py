@@ -4,7 +4,7 @@ from bblr.cli._app import app
 
 # isort: split
 # After the above, which says what to install where typer is missing.
-from bblr.cli import experiments, files  # noqa: F401
+from bblr.cli import experiments, files, reproduce  # noqa: F401
 
 __all__ = ["app", "main"]
 

@@ -15,7 +15,10 @@ from bblr.evaluation import McNemarResult, pooled_mcnemar
 from bblr.experiments.settings import SettingError
 from bblr.structured import Group, JointModel, match_groups
 
-__all__ = ["LOCALS", "PAPER", "SOURCES", "Condition", "Results", "Source", "decide", "load_source"]
+__all__ = [
+    "LOCALS", "PAPER", "SOURCES", "Condition", "Results", "Source", "cut", "decide", "division",
+    "joint_model", "load_source",
+]  # fmt: skip
 
 Integers = NDArray[np.int64]
 Way = Literal["alone", "joint", "one-to-one"]
@@ -73,14 +76,14 @@ class Source:
         return self.groups[0].candidates is not None
 
 
-def load_source(name: str, seed: int, condition: Condition) -> Source:
+def load_source(name: str, seed: int, condition: Condition, *, download: bool = True) -> Source:
     """Load records to link, or simulate pages; a seed is a set of pages."""
     from bblr.datasets import fetch_entity_resolution, make_pages
 
     if name == "pages":
         pages = make_pages(PAGES, outliers=condition.outliers, random_state=seed)
         return Source(name, f"pages ({pages.faces} faces)", pages.groups)
-    found = fetch_entity_resolution(name).groups
+    found = fetch_entity_resolution(name, download_if_missing=download).groups
     return Source(name, name, [group for group in found if FEWEST <= len(group) <= MOST])
 
 
@@ -190,9 +193,7 @@ def decide(
     fewest = min(len(source.groups) for source in sources)
     if folds > fewest:
         raise SettingError("folds", f"must be at most the {fewest} groups of {name}, got {folds}")
-    divisions = [
-        _division(len(source.groups), folds, seed + k) for k, source in enumerate(sources)
-    ]
+    divisions = [division(len(source.groups), folds, seed + k) for k, source in enumerate(sources)]
     cells = [_Cell(r, f, local) for r in range(repeats) for f in range(folds) for local in locals_]
     found = []
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")(
@@ -205,21 +206,17 @@ def decide(
     return sources[0], _results(found, sources, divisions, locals_)
 
 
-def _division(n: int, folds: int, seed: int) -> Integers:
+def division(n: int, folds: int, seed: int) -> Integers:
+    """Return the fold of each group."""
     return np.random.default_rng([seed, n]).permutation(n) % folds
 
 
 def _run(cell: _Cell, source: Source, division: Integers, flips: float, seed: int) -> _Found:
-    from bblr.experiments.methods import METHODS
-
-    inside = division != cell.fold
-    train = [group for group, kept in zip(source.groups, inside, strict=True) if kept]
-    test = [group for group, kept in zip(source.groups, inside, strict=True) if not kept]
+    train, test = cut(source, division == cell.fold)
     if flips:
         train = _flipped(train, flips, np.random.default_rng([seed, cell.repeat, cell.fold]))
     with threadpool_limits(1):
-        local = METHODS[cell.local].build(seed)
-        model = JointModel(local, random_state=seed).fit(train)
+        model = joint_model(cell.local, seed).fit(train)
         return _Found(
             cell,
             model.predict_independent(test),
@@ -227,6 +224,19 @@ def _run(cell: _Cell, source: Source, division: Integers, flips: float, seed: in
             model.decision_function(test),
             vars(model.calibration_).copy(),
         )
+
+
+def cut(source: Source, tested: NDArray[np.bool_]) -> tuple[list[Group], list[Group]]:
+    """Return the training groups and the test groups."""
+    pairs = list(zip(source.groups, tested, strict=True))
+    return [group for group, out in pairs if not out], [group for group, out in pairs if out]
+
+
+def joint_model(local: str, seed: int) -> JointModel:
+    """Return an untrained joint model around a local classifier."""
+    from bblr.experiments.methods import METHODS
+
+    return JointModel(METHODS[local].build(seed), random_state=seed)
 
 
 def _flipped(groups: list[Group], share: float, rng: np.random.Generator) -> list[Group]:

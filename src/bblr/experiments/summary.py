@@ -14,7 +14,7 @@ from bblr.experiments.methods import BASELINES
 from bblr.experiments.records import Record
 from bblr.experiments.settings import Condition
 
-__all__ = ["Group", "Row", "Summary", "Versus", "summarise"]
+__all__ = ["Group", "Row", "Summary", "Versus", "summarise", "versus"]
 
 
 @dataclass(frozen=True)
@@ -229,13 +229,33 @@ def _mean(records: list[Record], field: str) -> float:
 
 
 def _versus(mine: list[Record], rival: str, theirs: list[Record]) -> Versus:
-    from bblr.evaluation import mcnemar, pooled_mcnemar
+    from bblr.evaluation import mcnemar
 
     opposite = {_place(record): record for record in theirs}
     pairs = [(record, opposite[_place(record)]) for record in mine if _place(record) in opposite]
     tests = [mcnemar(a["truth"], a["predictions"], b["predictions"]) for a, b in pairs]
-    repeats = len({a["repeat"] for a, _ in pairs}) or 1
-    better = sum(test.n10 for test in tests) / repeats
-    worse = sum(test.n01 for test in tests) / repeats
-    z = (better - worse) / sqrt(better + worse) if better + worse else 0.0
-    return Versus(rival, better, worse, z, pooled_mcnemar([(round(worse), round(better))]).p_value)
+    return versus(
+        rival,
+        sum(test.n10 for test in tests),
+        sum(test.n01 for test in tests),
+        len({a["repeat"] for a, _ in pairs}) or 1,
+    )
+
+
+def versus(rival: str, better: int, worse: int, repeats: int) -> Versus:
+    """Test a method against a rival by the rows that only one of them gets right.
+
+    Parameters
+    ----------
+    rival : str
+        Name of the other method.
+    better, worse : int
+        Rows that only the method, and only the rival, gets right, over all repeats.
+    repeats : int
+        By how many to divide, so that a row counts once.
+    """
+    from bblr.evaluation import pooled_mcnemar
+
+    more, fewer = better / repeats, worse / repeats
+    z = (more - fewer) / sqrt(more + fewer) if more + fewer else 0.0
+    return Versus(rival, more, fewer, z, pooled_mcnemar([(round(fewer), round(more))]).p_value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -18,7 +18,7 @@ from bblr.experiments.records import Record
 from bblr.experiments.runner import Task
 from bblr.experiments.summary import Group, Row, Summary, Versus
 
-__all__ = ["LiveProgress", "TimeLeft", "print_summary"]
+__all__ = ["LiveProgress", "TimeLeft", "duration", "print_summary"]
 
 
 class TimeLeft:
@@ -33,9 +33,17 @@ class TimeLeft:
         The cells to run.
     jobs : int
         How many run at a time.
+    guess : callable or None
+        Seconds to expect of a cell of which no like was seen; the mean of all seen when None.
     """
 
-    def __init__(self, cells: Sequence[Task], jobs: int) -> None:
+    def __init__(
+        self,
+        cells: Sequence[Task],
+        jobs: int,
+        guess: Callable[[Task], float] | None = None,
+    ) -> None:
+        self._guess = guess
         self._left = {cell.key: cell for cell in cells}
         self._jobs = jobs
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -50,25 +58,46 @@ class TimeLeft:
     @property
     def seconds(self) -> float | None:
         """Estimated seconds left; None before the first cell is finished."""
-        if () not in self._seen:
+        if () not in self._seen and self._guess is None:
             return None
         return sum(self._expected(cell) for cell in self._left.values()) / self._jobs
 
     def _expected(self, cell: Task) -> float:
-        kinds = ((cell.method, cell.data), (cell.method,), ())
+        kinds: list[tuple[str, ...]] = [(cell.method, cell.data), (cell.method,), ()]
+        if self._guess is not None and kinds[0] not in self._seen:
+            return self._guess(cell)
         total, count = next(self._seen[kind] for kind in kinds if kind in self._seen)
         return total / count
 
 
 class LiveProgress:
-    """A progress bar with the estimated time left."""
+    """A progress bar with the estimated time left.
 
-    def __init__(self, console: Console, jobs: int) -> None:
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    jobs : int
+        How many cells run at a time.
+    verb : str
+        What is being done.
+    guess : callable or None
+        As for TimeLeft.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        jobs: int,
+        verb: str = "Comparing",
+        guess: Callable[[Task], float] | None = None,
+    ) -> None:
         self.known = 0
         self._jobs = jobs
+        self._guess = guess
         self._estimate = TimeLeft([], jobs)
         self._progress = Progress(
-            TextColumn("Comparing"),
+            TextColumn(verb),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -96,23 +125,25 @@ class LiveProgress:
     def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
         """Show how many cells there are and how many are known already."""
         self.known = len(cells) - len(missing)
-        self._estimate = TimeLeft(missing, self._jobs)
+        self._estimate = TimeLeft(missing, self._jobs, self._guess)
         self._progress.update(self._task, total=len(cells), completed=self.known)
         self._progress.start_task(self._task)
+        self._show()
 
     def advance(self, record: Record) -> None:
         """Show one more finished cell."""
         self._estimate.finished(record)
+        self._progress.update(self._task, advance=1, last=f"{record['label']} on {record['data']}")
+        self._show()
+
+    def _show(self) -> None:
         left = self._estimate.seconds or 0.0
-        self._progress.update(
-            self._task,
-            advance=1,
-            left=f"about {_duration(left)} left" if left else "",
-            last=f"{record['label']} on {record['data']}",
-        )
+        text = f"about {duration(left)} left" if left else ""
+        self._progress.update(self._task, left=text)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Say a time in words."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

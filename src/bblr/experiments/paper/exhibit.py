@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.results import FigureResult, TableResult
 from bblr.experiments.records import Record
 from bblr.experiments.runner import Task
@@ -30,15 +31,15 @@ class Given:
         Of the data sets that can be had.
     missing : dict of str to str
         Why each of the others cannot.
-    files : tuple of str
-        Files of the user with methods and data of their own.
+    library : Library
+        Where data and methods are looked up.
     """
 
     level: Level
     seed: int
     fingerprints: Mapping[str, str]
     missing: Mapping[str, str]
-    files: tuple[str, ...] = ()
+    library: Library = field(default_factory=Library)
 
 
 @dataclass(frozen=True, kw_only=True)

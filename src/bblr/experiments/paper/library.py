@@ -35,12 +35,13 @@ class Source:
     name, title : str
         What records hold and what tables show.
     load : callable
-        ``load(download=...)`` returns a Table, or raises OSError where its files are missing.
+        ``load(download=...)`` returns a Table, or Groups, or raises OSError where its files are
+        missing.
     """
 
     name: str
     title: str
-    load: Callable[..., Table]
+    load: Callable[..., Any]
 
 
 def own(name: str, title: str, X: Any, y: Any, test: Any = None) -> Source:
@@ -128,8 +129,6 @@ def _reviews(domain: str, download: bool = False) -> Table:
     return _table(domain, X, y)
 
 
-
-
 _SOURCES = (
     *(Source(name, name.capitalize(), partial(_embedded, name))
       for name in ("breast", "heart", "liver", "pima")),
@@ -149,6 +148,35 @@ _SOURCES = (
     Source("kitchen", "Kitchen", partial(_reviews, "kitchen")),
 )  # fmt: skip
 DATA: dict[str, Source] = {source.name: source for source in _SOURCES}
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups to decide jointly, of which only a hash of the contents is needed here."""
+
+    source: Any
+    fingerprint: str
+
+
+def _groups(name: str, download: bool = False) -> Groups:
+    from bblr.experiments.structured import Condition, load_source
+
+    source = load_source(name, 0, Condition(), download=download)
+    digest = hashlib.sha256()
+    for group in source.groups:
+        for part in (group.X, group.similarities, group.labels):
+            digest.update(np.ascontiguousarray(part).tobytes())
+    return Groups(source, digest.hexdigest()[:16])
+
+
+GROUPS: dict[str, Source] = {
+    name: Source(name, title, partial(_groups, name))
+    for name, title in (
+        ("pages", "Pages (simulated)"),
+        ("amazon-google", "Amazon-Google"),
+        ("dblp-acm", "DBLP-ACM"),
+    )
+}
 
 
 @cache
@@ -180,7 +208,7 @@ def _added(path: str, name: str, kind: type) -> list[Any]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _load(library: Library, name: str, download: bool) -> Table:
+def _load(library: Library, name: str, download: bool) -> Any:
     return library.sources[name].load(download=download)
 
 
@@ -210,7 +238,7 @@ class Library:
     @property
     def sources(self) -> Mapping[str, Source]:
         """All data sets by name."""
-        return {**DATA, **self.added_sources}
+        return {**DATA, **GROUPS, **self.added_sources}
 
     def method(self, name: str) -> Method:
         """Look a method up."""
@@ -220,7 +248,7 @@ class Library:
         """Say what tables show for a data set."""
         return self.sources[data].title
 
-    def table(self, data: str, *, download: bool = False) -> Table:
+    def table(self, data: str, *, download: bool = False) -> Any:
         """Load a data set, once a process."""
         return _load(self, data, download)
 
@@ -247,5 +275,5 @@ class Library:
             if not methods and not sources:
                 raise SettingError("with", f"{path!r} defines neither METHODS nor DATA")
             taken = [m.name for m in methods if m.name in METHODS or m.name in TRAINERS]
-            for name in taken + [s.name for s in sources if s.name in DATA]:
+            for name in taken + [s.name for s in sources if s.name in DATA or s.name in GROUPS]:
                 raise SettingError("with", f"{path!r}: the name {name!r} is taken; choose another")

@@ -1,0 +1,113 @@
+"""A fit on one part of one data set, and what the fits of one method come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bblr.experiments.cells import Cell, evaluate
+from bblr.experiments.paper.protocols import AnyProtocol
+from bblr.experiments.paper.results import Significance
+from bblr.experiments.paper.work import Work
+from bblr.experiments.records import Record
+from bblr.experiments.settings import Condition
+from bblr.experiments.summary import versus
+
+__all__ = ["METRICS", "PaperFit", "compare_wrong", "finished", "fits"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperFit(Work):
+    """One fold, or the whole, of one data set; see :class:`bblr.experiments.cells.Cell`."""
+
+    condition: Condition
+    repeat: int
+    fold: int
+    folds: int
+
+    def work(self) -> Record:
+        """Fit and score; of the predictions only the rows that are wrong are kept."""
+        cell = Cell(
+            data=self.data,
+            fingerprint=self.fingerprint,
+            condition=self.condition,
+            method=self.method,
+            repeat=self.repeat,
+            fold=self.fold,
+            folds=self.folds,
+            seed=self.seed,
+        )
+        table, method = self.library.table(self.data), self.library.method(self.method)
+        found = evaluate(cell, table, method)
+        rows, truth, predictions = (
+            np.asarray(found.pop(name)) for name in ("rows", "truth", "predictions")
+        )
+        del found["probabilities"]
+        return {**found, "wrong": rows[truth != predictions].tolist()}
+
+
+def fits(protocol: AnyProtocol, data: str, method: str, **others: Any) -> list[PaperFit]:
+    """Make the tasks of one method on one data set."""
+    return [
+        PaperFit(
+            data=data,
+            method=method,
+            condition=protocol.condition,
+            repeat=repeat,
+            fold=fold,
+            folds=protocol.folds,
+            **others,
+        )
+        for repeat, fold in protocol.places
+    ]
+
+
+def finished(tasks: Sequence[Work], records: Mapping[str, Record]) -> list[Record]:
+    """Return the records of the tasks that ended well."""
+    found = [records[task.key] for task in tasks if task.key in records]
+    return [record for record in found if "failure" not in record]
+
+
+def _repeats(records: Sequence[Record]) -> int:
+    return len({record["repeat"] for record in records})
+
+
+# From the records of one method on one data set to a figure of a table.
+METRICS = {
+    "errors": lambda rs: sum(r["errors"] for r in rs) / _repeats(rs),
+    "rate": lambda rs: 100.0 * sum(r["errors"] for r in rs) / sum(r["n_test"] for r in rs),
+    "train_errors": lambda rs: float(np.mean([r["train_errors"] for r in rs])),
+    "vectors": lambda rs: float(np.mean([r["vectors"] for r in rs])),
+}
+
+
+def compare_wrong(mine: Sequence[Record], theirs: Sequence[Record]) -> tuple[int, int, int]:
+    """Count the test rows that only one of two methods gets right, over the parts both did.
+
+    Returns
+    -------
+    better, worse, repeats : int
+        Rows only the first gets right, rows only the second does, and repeats.
+    """
+    other = {_place(record): set(record["wrong"]) for record in theirs}
+    pairs = [(set(r["wrong"]), other[_place(r)]) for r in mine if _place(r) in other]
+    better = sum(len(b - a) for a, b in pairs)
+    worse = sum(len(a - b) for a, b in pairs)
+    return better, worse, _repeats(mine)
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    return record["data"], record["repeat"], record["fold"]
+
+
+def significance(
+    rival: str, mine: Sequence[Record], theirs: Sequence[Record]
+) -> Significance | None:
+    """Test a method against a rival; None where they share no part."""
+    if not mine or not theirs:
+        return None
+    found = versus(rival, *compare_wrong(mine, theirs))
+    return Significance(rival, found.z, found.p)

@@ -1,0 +1,207 @@
+"""``bblr reproduce`` from end to end: check the settings, run, show, report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import cpu_count
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from rich.console import Console
+
+from bblr.experiments.paper.exhibit import Exhibit, Level
+from bblr.experiments.paper.findings import findings
+from bblr.experiments.paper.library import Library
+from bblr.experiments.paper.plan import Plan, make_plan
+from bblr.experiments.paper.registry import select
+from bblr.experiments.paper.terminal import print_findings, print_list, print_table
+from bblr.experiments.records import Record, RecordsError, read_records
+from bblr.experiments.runner import run_tasks
+from bblr.experiments.settings import SettingError
+from bblr.experiments.terminal import LiveProgress
+
+__all__ = ["ReproduceJob", "run_reproduce"]
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+# With so many exhibits or fewer, their tables are printed.
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class ReproduceJob:
+    """The settings of ``bblr reproduce``, as they were typed.
+
+    See ``bblr reproduce --help`` for what each of them means.
+    """
+
+    names: tuple[str, ...]
+    level: Level
+    list_only: bool
+    jobs: int | None
+    seed: int
+    out: Path
+    files: tuple[Path, ...]
+    download: bool
+
+    @property
+    def records_path(self) -> Path:
+        """Where the records go."""
+        return self.out / "records.jsonl"
+
+    @property
+    def workers(self) -> int:
+        """Processes to use: all cores unless stated."""
+        return cpu_count() if self.jobs is None else self.jobs
+
+    @property
+    def library(self) -> Library:
+        """Where data and methods are looked up."""
+        return Library(tuple(str(path.absolute()) for path in self.files))
+
+    def chosen(self) -> list[Exhibit]:
+        """Check every setting and look the exhibits up; nothing is written."""
+        exhibits = select(self.names)
+        for setting, least in {"jobs": 1, "seed": 0}.items():
+            value = getattr(self, setting)
+            if value is not None and value < least:
+                raise SettingError(setting, f"must be at least {least}, got {value}")
+        self.library.check()
+        if not self.list_only:
+            self._check_out()
+        return exhibits
+
+    def _check_out(self) -> None:
+        if self.out.exists() and not self.out.is_dir():
+            raise SettingError("out", f"must name a folder, and {str(self.out)!r} is a file")
+        parent = self.out if self.out.exists() else self.out.absolute().parent
+        if not parent.is_dir():
+            raise SettingError("out", f"needs a folder that exists; create {str(parent)!r} first")
+        if not os.access(parent, os.W_OK):
+            raise SettingError("out", f"{str(parent)!r} cannot be written; choose another place")
+        read_records(self.records_path)  # a file that holds something else is refused here
+
+
+def run_reproduce(job: ReproduceJob) -> int:
+    """Carry out ``bblr reproduce``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, though data may have been missing; 1 some fits failed; 2 a setting
+        cannot be used; 130 interrupted.
+    """
+    messages, console = Console(stderr=True), Console()
+    try:
+        exhibits = job.chosen()
+        if job.list_only:
+            print_list(exhibits, console)
+            return DONE
+        plan = _planned(job, exhibits, messages)
+    except SettingError as error:
+        _say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        return MISUSED
+    except RecordsError as error:
+        _say(messages, f"Error: {error}")
+        return MISUSED
+    try:
+        records = _run(job, plan, messages)
+    except KeyboardInterrupt:
+        _say(messages, f"Stopped: {_standing(job, plan)}; run the same command to go on.")
+        return INTERRUPTED
+    except TerminatedWorkerError:
+        _say(
+            messages,
+            "Error: a worker process died, perhaps for want of memory; "
+            f"{_standing(job, plan)}; run the same command with fewer --jobs to go on.",
+        )
+        return FAILED
+    return _show(job, plan, records, messages, console)
+
+
+def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) -> Plan:
+    with messages.status("Loading data") as status:
+        plan = make_plan(
+            exhibits,
+            job.level,
+            job.seed,
+            job.library,
+            download=job.download,
+            report=lambda title: status.update(f"Loading {title}"),
+        )
+    for name, why in plan.given.missing.items():
+        _say(messages, f"Left out: {job.library.title(name)}: {why}")
+    if plan.given.missing and not job.download:
+        _say(messages, "--download fetches what has a public address.")
+    return plan
+
+
+def _run(job: ReproduceJob, plan: Plan, messages: Console) -> list[Record]:
+    job.out.mkdir(exist_ok=True)
+    with LiveProgress(messages, job.workers, "Reproducing", plan.guess) as progress:
+        records = run_tasks(
+            list(plan.tasks.values()),
+            job.records_path,
+            jobs=job.workers,
+            on_start=progress.start,
+            on_record=progress.advance,
+        )
+    if progress.known:
+        _say(
+            messages,
+            f"{progress.known} of {len(records)} results were in {job.records_path} already; "
+            "delete that file to run everything again.",
+        )
+    return records
+
+
+def _show(
+    job: ReproduceJob, plan: Plan, records: list[Record], messages: Console, console: Console
+) -> int:
+    from bblr.experiments.paper.report import render_markdown, write_report, write_text
+
+    results = plan.results(records)
+    verdicts = findings(results)
+    failed = [record for record in records if "failure" in record]
+    failures = [f"{r['label']} on {r['data']}: {r['failure']}" for r in failed]
+    if len(plan.exhibits) <= _FEW:
+        for result in results:
+            print_table(result, console)
+    print_findings(verdicts, console)
+    page: dict[str, Any] = {
+        "findings": verdicts,
+        "level": job.level,
+        "seed": job.seed,
+        "versions": _versions(records),
+        "unavailable": {job.library.title(k): why for k, why in plan.given.missing.items()},
+        "failures": failures,
+    }
+    write_report(job.out / "report.html", results, **page)
+    write_text(job.out / "tables.md", render_markdown(results, **page))
+    _say(console, f"Report: {job.out / 'report.html'}")
+    if not failed:
+        return DONE
+    _say(messages, f"{len(failed)} of {len(records)} fits failed, the first: {failures[0]}")
+    return FAILED
+
+
+def _versions(records: Sequence[Record]) -> list[dict[str, str]]:
+    """Return the versions that made the records, each set once."""
+    found = {tuple(sorted(record["versions"].items())) for record in records}
+    return [dict(items) for items in sorted(found)]
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _option(setting: str) -> str:
+    return "NAME" if setting == "name" else "--" + setting.replace("_", "-")
+
+
+def _standing(job: ReproduceJob, plan: Plan) -> str:
+    known = read_records(job.records_path)
+    done = sum(key in known for key in plan.tasks)
+    return f"{done} of {len(plan.tasks)} results are in {job.records_path}"

@@ -1,0 +1,83 @@
+"""What the tables say together."""
+
+import pytest
+
+from bblr.experiments.paper.findings import findings
+from bblr.experiments.paper.results import Entry, Significance, TableResult
+
+
+def table(name, entries):
+    return TableResult(
+        name, name, "", "", "error %", 2, "lower",
+        tuple(dict.fromkeys(e.row for e in entries)),
+        tuple(dict.fromkeys(e.column for e in entries)), tuple(entries),
+    )  # fmt: skip
+
+
+def only(results):
+    (finding,) = findings(results)
+    return finding
+
+
+@pytest.mark.parametrize(("ours", "met"), [(16.0, True), (17.79, True), (17.81, False)])
+def test_baselines_within_a_point(ours, met):
+    finding = only([table("table-errors", [Entry("Heart", "LR", 16.8, ours, remark="Because.")])])
+    assert finding.met is met and bool(finding.rows) is not met
+    assert met or "Because." in finding.rows[0]
+
+
+@pytest.mark.parametrize(("ours", "met"), [(15.94, True), (15.96, False), (12.0, True)])
+def test_equal_to_the_last_printed_decimal_is_equal(ours, met):
+    finding = only([table("table-errors", [Entry("Heart", "BBLR³", 15.9, ours)])])
+    assert finding.met is met
+    assert met or finding.rows == ("Heart, BBLR³: 15.96 against 15.9 printed",)
+
+
+def test_half_is_no_majority():
+    entries = [Entry("A", "BBLR³", 1.0, 0.5), Entry("B", "BBLR³", 1.0, 2.0)]
+    assert only([table("table-errors", entries)]).met is False
+
+
+def test_the_second_reading_is_not_counted():
+    first = table("table-noisy-errors", [Entry("A", "BBLR³", 1.0, 0.5)])
+    second = table("table-noisy-errors", [Entry("A", "BBLR³", 1.0, 2.0)])
+    assert only([first, second]).met is True
+
+
+@pytest.mark.parametrize(("default", "official", "leak_free"), [(0.88, 1, 1), (0.95, 0, 0)])
+def test_web8(default, official, leak_free):
+    entries = [
+        Entry(row, column, None, value)
+        for row in ("web8, official split", "web8, leak-free")
+        for column, value in (("LR", 0.9), ("SVM", 1.0), ("BBLR (default)", default))
+    ]
+    found = findings([table("table-large", entries)])
+    assert [finding.met for finding in found] == [bool(official), bool(leak_free)]
+
+
+@pytest.mark.parametrize(("errors", "met"), [(1.8, True), (1.85, False)])
+def test_trec(errors, met):
+    row = "TREC07p, delivery order"
+    test = (Significance("LR", 2.5, 0.01),)
+    entries = [Entry(row, "LR", None, 2.0), Entry(row, "BBLR (default)", None, errors, test)]
+    finding = only([table("table-large", entries)])
+    assert finding.met is met and "z = 2.5" in finding.evidence
+
+
+@pytest.mark.parametrize(("ours", "met"), [(17.3, True), (17.35, False)])
+def test_reviews(ours, met):
+    entries = [Entry("Books", "LR", None, 17.0), Entry("Books", "BBLR⁴", None, ours)]
+    finding = only([table("table-reviews", entries)])
+    assert finding.met is met and bool(finding.rows) is not met
+
+
+def test_pooled_tests_are_judged_by_each_row_once():
+    entries = [
+        Entry("Noisy", "BBLR³ vs LR", 4.3, 12.0),
+        Entry("Noisy", "BBLR³ vs LR, each row once", None, 2.0),
+    ]
+    assert only([table("table-mcnemar", entries)]).met is False
+
+
+def test_nothing_is_found_in_nothing():
+    assert findings([]) == []

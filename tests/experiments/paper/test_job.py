@@ -1,0 +1,137 @@
+"""`bblr reproduce` from end to end, its interruption included."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bblr.cli import app
+from bblr.experiments.records import read_records
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "my_method.py"
+FAST = ("table-uci-data", "table-training-loss")
+
+
+@pytest.fixture(autouse=True)
+def no_research_data(monkeypatch, tmp_path):
+    monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path / "nothing"))
+
+
+def reproduce(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def test_what_can_be_run_is_run_and_the_rest_named(tmp_path):
+    out = tmp_path / "out"
+    result = reproduce("table-uci-data", "table-large-data", "--out", out, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert "Left out: web8, official split: $BBLR_DATA_HOME" in result.stderr
+    assert str(tmp_path / "nothing") not in (out / "report.html").read_text()
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Breast" in page and "683" in page and "is not there" in page
+    assert "59,245" in page, "the printed figure stands even where ours is missing"
+    assert "683" in (out / "tables.md").read_text(encoding="utf-8")
+    assert len(read_records(out / "records.jsonl")) == 4
+    again = reproduce("table-uci-data", "table-large-data", "--out", out, "--jobs", 1)
+    assert "4 of 4 results were in" in " ".join(again.stderr.split())
+
+
+def test_the_example_adds_a_column_and_a_row(tmp_path):
+    out = tmp_path / "out"
+    result = reproduce("table-training-loss", "--with", EXAMPLE, "--out", out, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    page = (out / "tables.md").read_text(encoding="utf-8")
+    assert "Forest" in page and "Breast (30 features)" in page
+
+
+def test_the_documentation_shows_the_example():
+    shown = (EXAMPLE.parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    code = EXAMPLE.read_text(encoding="utf-8").partition('"""\n\n')[2]
+    assert code in shown
+
+
+def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
+    """kill -9 while fits are running, then the same command again."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def start(out):
+        command = [sys.executable, "-m", "bblr", "reproduce", *FAST, "--out", str(out)]
+        return subprocess.Popen(
+            [*command, "--jobs", "1"], env=environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    assert start(whole).wait() == 0
+    process, records = start(broken), broken / "records.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if records.exists() and records.read_bytes().count(b"\n") >= 6:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    assert process.wait() == -signal.SIGKILL, "it was to die in the middle"
+    done = len(read_records(records))
+    assert 6 <= done < len(read_records(whole / "records.jsonl"))
+    with records.open("a") as file:
+        file.write('{"key":"torn')  # as a kill in the middle of a line leaves it
+    assert start(broken).wait() == 0
+    for name in ("report.html", "tables.md"):
+        assert (broken / name).read_bytes() == (whole / name).read_bytes()
+    keys = [json.loads(line)["key"] for line in records.read_text().splitlines()]
+    assert len(set(keys)) == len(keys), "nothing is done twice"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table-x"], "Error: NAME 'table-x' is no table or figure; choose all or some of"),
+        (["--quick", "--full"], "exclude each other"),
+        (["--jobs", "0"], "--jobs must be at least 1"),
+        (["--seed", "-1"], "--seed must be at least 0"),
+        (["--out", "a/b/c"], "--out needs a folder that exists"),
+        (["--with", "nothing.py"], "--with"),
+    ],
+)
+def test_bad_settings_are_named(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = reproduce("table-uci-data", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert not list(tmp_path.iterdir()), "nothing is written"
+
+
+def test_records_of_something_else_are_left_alone(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "records.jsonl").write_text("my diary\n")
+    result = reproduce("table-uci-data", "--out", out)
+    assert result.exit_code == 2
+    assert (out / "records.jsonl").read_text() == "my diary\n"
+
+
+def test_the_list_names_everything_and_writes_nothing(tmp_path, monkeypatch):
+    from bblr.experiments.paper.registry import all_exhibits
+
+    monkeypatch.chdir(tmp_path)
+    result = reproduce("--list")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in all_exhibits())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failing_method_is_said_and_loses_nothing(tmp_path, added):
+    path = shutil.copy(added, tmp_path / "failing.py")
+    Path(path).write_text(Path(path).read_text() + "METHODS.append(FAILING)\n")
+    out = tmp_path / "out"
+    result = reproduce("table-training-loss", "--with", path, "--out", out, "--jobs", 1)
+    assert result.exit_code == 1
+    assert "fits failed, the first: Broken on" in " ".join(result.stderr.split())
+    assert "it never works" in (out / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,76 @@
+"""Named data and methods, and the files of users."""
+
+import numpy as np
+import pytest
+
+from bblr.experiments.methods import METHODS
+from bblr.experiments.paper.library import DATA, Library, own
+from bblr.experiments.paper.trainers import TRAINERS
+from bblr.experiments.settings import SettingError
+
+
+def check(tmp_path, text):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    Library((str(path),)).check()
+
+
+def test_a_good_file_is_accepted_and_its_names_are_known(library):
+    library.check()
+    assert library.method("tree").label == "Tree" and library.title("small") == "Small"
+    assert library.table("small").test.tolist() == list(range(40, 60))
+    assert library.digest("tree") and not library.digest("LR")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", "defines neither METHODS nor DATA"),
+        ("METHODS = [1]", "METHODS must list Method objects, got int"),
+        ("1 / 0", "cannot be run: ZeroDivisionError"),
+        ("METHODS = (", "cannot be run: SyntaxError"),
+        (
+            "from bblr.experiments.methods import Method\n"
+            "METHODS = [Method('LR', 'LR', '', None)]",
+            "the name 'LR' is taken",
+        ),
+        (
+            "from bblr.experiments.paper.library import own\n"
+            "DATA = [own('pima', 'Pima', [[0.0], [1.0]], [0, 1])]",
+            "the name 'pima' is taken",
+        ),
+    ],
+)
+def test_bad_files_are_refused_by_name(tmp_path, text, message):
+    with pytest.raises(SettingError, match=r"mine\.py") as caught:
+        check(tmp_path, text)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused():
+    with pytest.raises(SettingError, match="is no file"):
+        Library(("nowhere.py",)).check()
+
+
+def test_names_do_not_collide():
+    assert not set(METHODS) & set(TRAINERS)
+    assert all(name == source.name for name, source in DATA.items())
+
+
+def test_own_data_know_their_test_rows():
+    source = own("mine", "Mine", np.eye(4), [0, 1, 0, 1], test=[3])
+    table = source.load()
+    assert table.test.tolist() == [3] and table.classes == ("0", "1")
+    assert table.fingerprint != own("mine", "Mine", np.eye(4), [0, 1, 0, 1]).load().fingerprint
+
+
+@pytest.mark.parametrize("name", sorted(TRAINERS))
+def test_trainers_make_few_training_errors(name):
+    if name in ("PCS", "BnB"):
+        pytest.skip("takes minutes; its short form is tested")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=80) > 0).astype(int)
+    model = TRAINERS[name].build(0).fit(X, y)
+    assert np.mean(model.predict(X) != y) < 0.2
+    assert np.array_equal(model.predict(X), TRAINERS[name].build(0).fit(X, y).predict(X))
