@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -139,3 +141,48 @@ def sample(make_record: Callable[..., dict[str, Any]], n_tables: int, n_figures:
         "unavailable": {"Product reviews": "acl.tar.gz is not in /data and may not be fetched"},
         "failures": ["BBLR³ on Liver, repeat 2, fold 4: ValueError: boom"],
     }
+
+
+def with_text(text: str) -> dict[str, Any]:
+    """Arguments with a text of the user's in every place there is."""
+    tests = (Significance(text, 1.0, 0.5),)
+    entries = (Entry(text, text, 1.0, 2.0, tests, text), Entry("b", text, None, 3.0))
+    tables = [
+        TableResult(
+            name=text,
+            title=text,
+            about=about,
+            reading=about,
+            unit=text,
+            digits=1,
+            better="lower",
+            rows=(text, "b"),
+            columns=(text,),
+            entries=entries,
+            notes=(text, about),
+            part=text,
+        )
+        for about in (text, text + "2")
+    ]
+    drawn = (Panel(text, '<svg viewBox="0 0 1 1"></svg>', text),)
+    return {
+        "results": [*tables, FigureResult("f", text, text, text, drawn, (text,))],
+        "findings": [Finding(text, text, met, (text,)) for met in (True, False, None)],
+        "level": "quick",
+        "seed": 0,
+        "versions": [{text: text}],
+        "unavailable": {text: text},
+        "failures": [text] * 60,
+    }
+
+
+def cells(html: str) -> list[list[list[str]]]:
+    """The texts of the lines of every sortable table."""
+    bodies = re.findall(r'<table class="lines">.*?<tbody>(.*?)</tbody>', html, flags=re.DOTALL)
+    rows = [body.split("<tr>")[1:] for body in bodies]
+    return [[_texts(row) for row in of_one] for of_one in rows]
+
+
+def _texts(row: str) -> list[str]:
+    texts = (unescape(text).strip() for text in re.findall(r">([^<]+)<", row))
+    return [text for text in texts if text]

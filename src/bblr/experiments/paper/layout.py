@@ -80,6 +80,11 @@ class Sheet:
         return any(line.ours for line in self.lines)
 
     @property
+    def has_lines(self) -> bool:
+        """Whether the lines tell more than the matrix's dashes."""
+        return self.has_printed or self.has_ours or bool(self.remarks)
+
+    @property
     def has_best(self) -> bool:
         """Whether any figure is better than another of its row."""
         return any(cell.best for _, cells in self.rows for cell in cells)
@@ -223,9 +228,9 @@ def _cells(table: TableResult, row: str, decimals: int) -> tuple[Cell, ...]:
 
 
 def _best(entries: Sequence[Entry], table: TableResult) -> float | None:
-    """Find the best of our figures as they are read; none where there is nothing to beat."""
+    """Find the best of our figures as they are read; none where it beats no other."""
     ours = [round(value, table.digits) for value in _finite(entry.ours for entry in entries)]
-    if table.better is None or len(ours) < 2:
+    if table.better is None or len(set(ours)) < 2:
         return None
     return min(ours) if table.better == "lower" else max(ours)
 
