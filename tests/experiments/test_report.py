@@ -1,42 +1,10 @@
 import re
-from html.parser import HTMLParser
 
 import pytest
 
 from bblr.experiments.report import render_report, write_report
 from bblr.experiments.summary import summarise
-
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-
-
-class Page(HTMLParser):
-    """Every element and text of a page; fails where elements are not properly nested."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.stack, self.texts = [], [], []
-        self.feed(html)
-        self.close()
-        assert self.stack == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.stack)))
-        if tag not in VOID:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.stack)))
-
-    def handle_endtag(self, tag):
-        assert self.stack.pop() == tag
-
-    def handle_data(self, data):
-        if self.stack and self.stack[-1] != "style":
-            self.texts.append(data)
-
-    def all(self, tag):
-        return [attributes for name, attributes, _ in self.elements if name == tag]
-
+from tests.experiments.page import Page
 
 NOISE = {"noise": 0.1, "protocol": "label-flip", "place": "training"}
 CONDITIONS = ({"noise": 0.0, "protocol": None, "place": None}, NOISE)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bblr._atomic import whole_file
 from bblr.files import ModelFileError, load_model
-from bblr.files.atomic import whole_file
 from tests.files.conftest import bblr, fitted
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from bblr.experiments.figures import error_panels, reliability_panels, train_test_panels
-from bblr.experiments.headline import champion, findings, format_p
+from bblr.experiments.headline import champion, findings
 from bblr.experiments.methods import BASELINES, METHODS
+from bblr.experiments.pages import environment
 from bblr.experiments.records import Record
 from bblr.experiments.summary import Group, summarise
 
@@ -34,8 +32,9 @@ def render_report(records: Sequence[Record]) -> str:
     summary = summarise(records)
     spoilt = max(summary.conditions, key=lambda condition: condition.noise)
     pair = [name for name in ("LR", champion(summary)) if name and name in summary.methods]
-    template = _environment().get_template("report.html.j2")
-    page = template.render(
+    templates = environment()
+    templates.filters["fewest"] = _fewest
+    page = templates.get_template("report.html.j2").render(
         summary=summary,
         findings=findings(summary),
         spoilt=spoilt,
@@ -56,26 +55,6 @@ def write_report(records: Sequence[Record], path: str | os.PathLike[str]) -> Pat
     path = Path(path)
     path.write_text(render_report(records), encoding="utf-8")
     return path
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("bblr.experiments"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["p"] = format_p
-    environment.filters["tied"] = _tied
-    environment.filters["fewest"] = _fewest
-    return environment
-
-
-def _tied(text: str) -> str:
-    """Keep numbers on one line with what belongs to them, minus signs included."""
-    text = text.replace("= -", "= −")
-    return re.sub(r"(?<=\d) (?=%)|(?<=[zp]) (?=[=<])|(?<=[=<]) ", "\u00a0", text)
 
 
 def _fewest(group: Group) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.files._running import (
     about_the_file,
@@ -21,7 +22,6 @@ from bblr.files._running import (
     say,
     writing,
 )
-from bblr.files.atomic import whole_file
 from bblr.files.blocks import Block, Reader
 from bblr.files.encoding import class_codes
 from bblr.files.layout import SvmlightLayout, label_kind

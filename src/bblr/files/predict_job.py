@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 from rich.console import Console
 
+from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.files._running import DONE, blocks_of, guarded, leniency, opened, say, writing
-from bblr.files.atomic import whole_file
 from bblr.files.blocks import Block, Reader
 from bblr.files.store import SavedModel
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._atomic import whole_file
 from bblr._version import __version__
-from bblr.files.atomic import whole_file
 from bblr.files.layout import Layout, layout_from_dict
 
 __all__ = ["ModelFileError", "SavedModel", "Scaling", "load_model", "save_model"]

@@ -1,0 +1,135 @@
+"""The tables of a reproduction as GitHub Markdown, to be kept beside the code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from bblr.experiments.paper.layout import Cell, Part, Section, Sheet, sections
+from bblr.experiments.paper.results import FigureResult, Finding, TableResult
+from bblr.experiments.paper.wording import MOST_FAILURES, capital, counts, scope, tally
+
+__all__ = ["render_markdown"]
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
+# What begins a heading, a list or a rule where it comes first.
+_OPENING = re.compile(r"^(\d*)([#+\-=.):])")
+
+
+def render_markdown(
+    results: Sequence[TableResult | FigureResult],
+    *,
+    findings: Sequence[Finding],
+    level: str,
+    seed: int,
+    versions: Sequence[Mapping[str, str]],
+    unavailable: Mapping[str, str],
+    failures: Sequence[str],
+) -> str:
+    """Turn the results of a reproduction into Markdown; of drawings it gives the words alone.
+
+    The parameters are those of :func:`bblr.experiments.paper.report.render_report`.
+
+    Returns
+    -------
+    str
+        Equal for equal arguments.
+    """
+    how_much = scope(level)
+    blocks = [
+        f"# The paper’s tables and figures, run anew: {how_much.heading}",
+        how_much.meaning,
+        counts(results),
+    ]
+    if findings:
+        blocks += ["## What the figures bear out", tally(findings), _bullets(map(_said, findings))]
+    if unavailable:
+        why = (f"{_plain(title)}: {_plain(why)}" for title, why in unavailable.items())
+        blocks += ["## What could not be run", _bullets(why)]
+    for section in sections(results):
+        blocks += _section(section)
+    blocks += ["## How this was measured", _measured(seed, versions)]
+    if failures:
+        blocks += ["### What failed", _bullets(_plain(text) for text in failures[:MOST_FAILURES])]
+    if len(failures) > MOST_FAILURES:
+        blocks.append(f"And {len(failures) - MOST_FAILURES} more, in the records file.")
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _said(finding: Finding) -> str:
+    verdict = {None: "○ Not measured", True: "✓ Met", False: "✗ Not met"}[finding.met]
+    against = f"Against it: {'; '.join(finding.rows)}." if finding.rows else ""
+    rest = filter(None, [finding.claim, finding.evidence, against])
+    return f"**{verdict}.** {_plain(' '.join(rest))}"
+
+
+def _section(section: Section) -> list[str]:
+    blocks = [f"## {_plain(section.title)}", _plain(section.about), _reading(section.reading)]
+    for part in section.parts:
+        blocks += _part(part)
+    if section.notes:
+        blocks += ["On all of these:", _bullets(map(_plain, section.notes))]
+    return blocks
+
+
+def _part(part: Part) -> list[str]:
+    heading = f"### {_plain(part.heading)}" if part.heading else ""
+    blocks = [heading, _plain(part.about), _reading(part.reading)]
+    below = [_plain(note) for note in part.notes]
+    if part.sheet is not None:
+        blocks += [_legend(part.sheet), _matrix(part.sheet)]
+        below = [*_remarks(part.sheet), *below]
+    elif part.panels:
+        blocks.append("Drawn, in words:")
+        drawn = [f"**{_plain(panel.title)}.** {_plain(panel.text)}" for panel in part.panels]
+        below = [*drawn, *below]
+    else:
+        blocks.append("Not drawn: there is nothing to draw it from.")
+    return [*blocks, _bullets(below)]
+
+
+def _legend(sheet: Sheet) -> str:
+    shown = {
+        (True, True): "ours (printed)",
+        (True, False): "ours; the paper has no such figures",
+        (False, True): "none of ours (printed)",
+        (False, False): "no figures",
+    }[sheet.has_ours, sheet.has_printed]
+    best = " **Bold**: best of ours in its row." if sheet.has_best else ""
+    return f"{_plain(capital(sheet.unit))}: {shown}.{best}"
+
+
+def _matrix(sheet: Sheet) -> str:
+    lines = [["", *map(_plain, sheet.columns)], ["---", *["---:"] * len(sheet.columns)]]
+    lines += [[_plain(row), *map(_cell, cells)] for row, cells in sheet.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(cell: Cell) -> str:
+    ours = "–" if cell.ours is None else f"**{cell.ours}**" if cell.best else cell.ours
+    return ours if cell.printed is None else f"{ours} ({cell.printed})"
+
+
+def _remarks(sheet: Sheet) -> Iterable[str]:
+    for remark, lines in sheet.remarks.items():
+        where = ", ".join(f"{line.row} {line.column}" for line in lines)
+        yield f"{_plain(where)}: {_plain(remark)}"
+
+
+def _measured(seed: int, versions: Sequence[Mapping[str, str]]) -> str:
+    made = [", ".join(f"{name} {version}" for name, version in v.items()) for v in versions]
+    return " ".join([f"Seed {seed}.", *(f"{_plain(text)}." for text in made if text)])
+
+
+def _reading(text: str) -> str:
+    return f"**Our reading.** {_plain(text)}" if text else ""
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Keep text on one line, and its signs from being taken for Markdown."""
+    line = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _OPENING.sub(r"\1\\\2", line)

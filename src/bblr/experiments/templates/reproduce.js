@@ -1,0 +1,31 @@
+(() => {
+  "use strict";
+  const words = new Intl.Collator(document.documentElement.lang, { numeric: true });
+
+  // What a cell is sorted by; null where there is nothing.
+  function key(row, place, numeric) {
+    const cell = row.cells[place];
+    if (!numeric) return cell.textContent.trim() || null;
+    return "value" in cell.dataset ? Number(cell.dataset.value) : null;
+  }
+
+  function sort(heading) {
+    const numeric = heading.dataset.sort === "number";
+    const place = heading.cellIndex;
+    const descending = heading.getAttribute("aria-sort") === "ascending";
+    const body = heading.closest("table").tBodies[0];
+    const lines = Array.from(body.rows, (row) => ({ row, key: key(row, place, numeric) }));
+    lines.sort((a, b) => {
+      if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);
+      const order = numeric ? a.key - b.key : words.compare(a.key, b.key);
+      return descending ? -order : order;
+    });
+    for (const other of heading.parentElement.cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    body.append(...lines.map((line) => line.row));
+  }
+
+  for (const heading of document.querySelectorAll("th[data-sort]")) {
+    heading.querySelector("button").addEventListener("click", () => sort(heading));
+  }
+})();
