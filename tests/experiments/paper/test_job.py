@@ -63,9 +63,9 @@ def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def start(out):
-        command = [sys.executable, "-m", "bblr", "reproduce", *FAST, "--out", str(out)]
+        command = [sys.executable, "-c", "from bblr.cli import main; main()", "reproduce"]
         return subprocess.Popen(
-            [*command, "--jobs", "1"], env=environment, stdout=subprocess.DEVNULL,
+            [*command, *FAST, "--out", str(out), "--jobs", "1"], env=environment, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
 

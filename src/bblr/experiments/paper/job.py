@@ -12,6 +12,7 @@ from joblib import cpu_count
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
 
+from bblr._atomic import whole_file
 from bblr.experiments.paper.exhibit import Exhibit, Level
 from bblr.experiments.paper.findings import findings
 from bblr.experiments.paper.library import Library
@@ -160,7 +161,7 @@ def _run(job: ReproduceJob, plan: Plan, messages: Console) -> list[Record]:
 def _show(
     job: ReproduceJob, plan: Plan, records: list[Record], messages: Console, console: Console
 ) -> int:
-    from bblr.experiments.paper.report import render_markdown, write_report, write_text
+    from bblr.experiments.paper.report import render_markdown, write_report
 
     results = plan.results(records)
     verdicts = findings(results)
@@ -179,7 +180,8 @@ def _show(
         "failures": failures,
     }
     write_report(job.out / "report.html", results, **page)
-    write_text(job.out / "tables.md", render_markdown(results, **page))
+    with whole_file(job.out / "tables.md") as file:
+        file.write(render_markdown(results, **page).encode())
     _say(console, f"Report: {job.out / 'report.html'}")
     if not failed:
         return DONE

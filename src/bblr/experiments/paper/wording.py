@@ -29,8 +29,8 @@ _SCOPES = {
     ),
     "full": Scope(
         "full level, the paper’s protocol",
-        "The paper’s protocols were run as the paper gives them. How we read them stands under "
-        "each heading as “Our reading”.",
+        "The paper’s protocols were run as we read them; how, stands under each heading as “Our "
+        "reading”.",
     ),
 }
 
