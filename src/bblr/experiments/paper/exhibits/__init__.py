@@ -1,0 +1,1 @@
+"""One file for each table and figure of the paper; each defines ``EXHIBIT``."""
