@@ -21,8 +21,9 @@ View = Literal["loss", "probability"]
 Colour = Literal["ink", "muted", "lr", "svm", "sla", "bblr"]
 Dash = Literal["solid", "dashed", "dotted"]
 
-# Points on either side of 0, evenly spaced and ever closer to 0, where steep curves fall.
-_EVEN, _CLOSE, _CLOSEST = 201, 120, 1e-6
+# Points a unit, so that kinks at whole numbers are met, and on either side of 0 ever closer to
+# it, where steep curves fall.
+_EVEN, _CLOSE, _CLOSEST = 50, 120, 1e-6
 # In words: below the one, digits count and not decimals; below the other, nothing does.
 _SMALL, _NOTHING = 0.1, 5e-4
 
@@ -120,7 +121,8 @@ class Plot:
     def x(self) -> Floats:
         """Where the curves are worked out."""
         right = np.union1d(
-            np.linspace(0.0, self.reach, _EVEN), np.geomspace(_CLOSEST, self.reach, _CLOSE)
+            np.linspace(0.0, self.reach, round(_EVEN * self.reach) + 1),
+            np.geomspace(_CLOSEST, self.reach, _CLOSE),
         )
         return np.union1d(-right, right)
 
