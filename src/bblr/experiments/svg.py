@@ -82,6 +82,8 @@ def _embeddable(svg: str, text: str) -> str:
     body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg[start:], flags=re.DOTALL)
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
+    # The page does not declare the prefix, and browsers have done without it for long.
+    body = body.replace("xlink:href", "href")
     for sentinel, variable in _SWAPS.items():
         body = body.replace(sentinel, variable)
     label = escape(text, quote=True)
