@@ -11,7 +11,10 @@ EXHIBIT = Curves(
         "Logistic, hinge and zero-one loss of the margin. The first two grow without bound on "
         "the wrong side, so a few far outliers can outweigh all other examples."
     ),
-    reading="The squared loss, which the paper's text had once and cut, is drawn as well.",
+    reading=(
+        "The squared loss is drawn as well, after a figure that the paper's source holds but "
+        "does not print."
+    ),
     plots=(
         Plot(
             title="Losses of the margin",

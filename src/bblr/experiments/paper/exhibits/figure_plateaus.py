@@ -19,8 +19,8 @@ EXHIBIT = Curves(
         "gives misses and false alarms different costs."
     ),
     reading=(
-        "Left: a = 1/4 and b = 1/2, that is α = β = n/2, for an example with t = 1. "
-        "Right: α = n and β = 2n, that is a = b = 1/4, at γ = 8, for both labels."
+        "Strong: a = 1/4 and b = 1/2, that is α = β = n/2, for an example with t = 1. "
+        "Asymmetric: α = n and β = 2n, that is a = b = 1/4, at γ = 8, for both labels."
     ),
     notes=(
         "With α = n and β = 2n the probability of t = 1 lies between 1/4 and 1/2 for any score: "

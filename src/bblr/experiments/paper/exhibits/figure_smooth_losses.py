@@ -11,7 +11,7 @@ EXHIBIT = Curves(
         "Zhang and Oles shift the logistic loss and sharpen it by γ until it is nearly the hinge "
         "loss; Nguyen and Sanner sharpen a sigmoid until it is nearly the zero-one loss."
     ),
-    reading="γ = 2 and 4 on the left, γ = 1, 2 and 32 on the right, as in the paper.",
+    reading="γ = 2 and 4 towards the hinge, γ = 1, 2 and 32 towards zero-one, as printed.",
     plots=(
         Plot(
             title="Towards the hinge loss",

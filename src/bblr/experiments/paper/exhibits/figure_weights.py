@@ -18,7 +18,7 @@ EXHIBIT = WeightsFigure(
         "on the weights, as in the paper; before elimination it is on the function, and the "
         "weights differ."
     ),
-    minutes=(0.4, 4.0),
+    minutes=(0.2, 1.1),
     quick=QUICK,
     full=FULL,
 )
