@@ -87,7 +87,7 @@ def _panel(
         if from_zero:
             axes.set_ylim(bottom=0)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10], integer=True))
+            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=True))
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         axes.tick_params(axis="y", labelcolor=MUTED)
         _legend(figure, columns=2)
