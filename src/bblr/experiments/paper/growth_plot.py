@@ -18,6 +18,7 @@ from bblr.experiments.svg import BBLR, MUTED, PAGE, SLA, SVM, render
 __all__ = ["error_panel", "vector_panel", "weight_panel"]
 
 _HEIGHT = 3.3
+_ASIDE = 0.007
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def _panel(
 def _draw_curve(axes: Any, curve: _Curve, method: str) -> None:
     look = _LOOKS[method]
     n, mean, least, most = np.array(curve, dtype=float).T
+    # Side by side, or the ranges would hide one another.
+    n = n + _ASIDE * (list(_LOOKS).index(method) - 1) * n[-1]
     axes.vlines(n, least, most, color=look.colour, lw=1.2, alpha=0.5)
     axes.plot(
         n, mean, color=look.colour, ls=look.dash, lw=1.6, marker=look.marker, ms=5.5,
