@@ -104,6 +104,15 @@ def test_means_over_repeats_in_words():
     assert any(note.startswith("On Pima the mixture keeps 98 of 100") for note in result.notes)
 
 
+def test_mixtures_that_collapse_are_counted():
+    exhibit = figure_sparsity.EXHIBIT
+    records = records_of(exhibit, WITHOUT)
+    first = next(record for record in records.values() if record["method"] == "KBBLR-GL")
+    first["vectors"] = 1
+    (result,) = exhibit.results(WITHOUT, records)
+    assert "In 1 of 4 fits on Pima the mixture left a single vector." in result.notes
+
+
 def test_weights_in_words():
     (result,) = figure_weights.EXHIBIT.results(GIVEN, records_of(figure_weights.EXHIBIT, GIVEN))
     text = next(p.text for p in result.panels if p.title == "Pima: KBBLR, backward")

@@ -217,7 +217,7 @@ class SparsityFigure(GrowthFigure):
         return [vector_panel(title, records), error_panel(title, records)]
 
     def remarks(self, title: str, records: Sequence[Record]) -> list[str]:
-        """Say how many times the vectors grow, and where the mixture drops hardly any."""
+        """Say how the vectors grow, and where the mixture drops hardly any or nearly all."""
         sizes = sorted({record["n"] for record in records})
         first, last = sizes[0], sizes[-1]
         few, many = _mean_vectors(records, first), _mean_vectors(records, last)
@@ -235,6 +235,12 @@ class SparsityFigure(GrowthFigure):
             found.append(
                 f"On {title} the mixture keeps {kept:,.0f} of {last:,} vectors, unlike in the "
                 "paper; figure-weights shows the weights it starts from."
+            )
+        mixtures = [record for record in records if record["method"] == "KBBLR-GL"]
+        alone = sum(record["vectors"] == 1 for record in mixtures)
+        if alone:
+            found.append(
+                f"In {alone} of {len(mixtures)} fits on {title} the mixture left a single vector."
             )
         return found
 
