@@ -1,71 +1,20 @@
-"""The figures of a report, as SVG that takes its colours from the page around it."""
+"""The figures of a report, in the colours of the page around them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from html import escape
-from io import StringIO
+from collections.abc import Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from bblr.experiments.panel import Panel
 from bblr.experiments.records import Record
 from bblr.experiments.settings import Condition
 from bblr.experiments.summary import Group, Summary, condition_of
+from bblr.experiments.svg import BBLR, LR, MUTED, PAGE, SLA, SVM, render
 
-__all__ = ["Panel", "error_panels", "reliability_panels", "train_test_panels"]
-
-# Matplotlib wants a colour where the page should decide: these are swapped for CSS variables,
-# so the same drawing is legible on a light and on a dark page.
-_SWAPS = {
-    "#010101": "var(--ink)",
-    "#020202": "var(--muted)",
-    "#030303": "var(--line)",
-    "#040404": "var(--page)",
-    "#050505": "var(--lr)",
-    "#060606": "var(--svm)",
-    "#070707": "var(--sla)",
-    "#080808": "var(--bblr)",
-}
-INK, MUTED, LINE, PAGE, LR, SVM, SLA, BBLR = _SWAPS
-_WIDTH = 4.6
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "text.color": INK,
-    "axes.edgecolor": LINE,
-    "axes.labelcolor": MUTED,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": LINE,
-    "grid.linewidth": 0.7,
-    "xtick.color": LINE,
-    "ytick.color": LINE,
-    "xtick.labelcolor": MUTED,
-    "ytick.labelcolor": INK,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "legend.frameon": False,
-    "legend.fontsize": 11,
-}
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A drawing with its heading and its content in words."""
-
-    title: str
-    svg: str
-    text: str
+__all__ = ["error_panels", "reliability_panels", "train_test_panels"]
 
 
 def colour(method: str) -> str:
@@ -117,7 +66,7 @@ def _error_panel(summary: Summary, data: str) -> Panel:
         rates = ", ".join(f"{r.label} {r.rate:.1f} %" for r in summary.group(data, condition).rows)
         words.append(f"{condition.label}: {rates}.")
     text = f"Test error on {data}. " + " ".join(words)
-    return Panel(data, _render(draw, height=0.36 * len(names) + 0.7, text=text), text)
+    return Panel(data, render(draw, height=0.36 * len(names) + 0.7, text=text), text)
 
 
 def _train_test_panel(group: Group) -> Panel:
@@ -134,7 +83,7 @@ def _train_test_panel(group: Group) -> Panel:
     text = (
         f"Zero-one loss in training and in test on {group.data}, {group.condition.label}: {rates}."
     )
-    svg = _render(draw, height=0.3 * len(group.rows) + 0.7, text=text)
+    svg = render(draw, height=0.3 * len(group.rows) + 0.7, text=text)
     return Panel(str(group.data), svg, text)
 
 
@@ -169,7 +118,7 @@ def _reliability_panel(data: str, curves: dict[str, Any], labels: dict[str, str]
         for name, c in curves.items()
     )
     text = f"Reliability on {data}; mean distance from the diagonal: {gaps}."
-    return Panel(data, _render(draw, height=3.4, text=text), text)
+    return Panel(data, render(draw, height=3.4, text=text), text)
 
 
 def _method_axes(figure: Figure, labels: Sequence[str]) -> Any:
@@ -192,27 +141,3 @@ def _bar(
 def _dot(axes: Any, x: float, y: float, own: str, *, filled: bool) -> None:
     inside = own if filled else PAGE
     axes.plot(x, y, "o", ms=6.5, mfc=inside, mec=own, mew=1.6, zorder=3)
-
-
-def _render(draw: Callable[[Figure], None], *, height: float, text: str) -> str:
-    # The salt makes the ids inside a drawing unique on the page, and the same on every run.
-    style: Any = {**_STYLE, "svg.hashsalt": text}
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        draw(figure)
-        buffer = StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return _embeddable(buffer.getvalue(), text)
-
-
-def _embeddable(svg: str, text: str) -> str:
-    """Turn a file into an element of a page: no prolog, no metadata, no style of its own."""
-    view = re.search(r'viewBox="[^"]*"', svg)
-    start = svg.index("</metadata>") + len("</metadata>")
-    body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg[start:], flags=re.DOTALL)
-    body = re.sub(r'<g id="[^"]*"', "<g", body)
-    body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
-    for sentinel, variable in _SWAPS.items():
-        body = body.replace(sentinel, variable)
-    label = escape(text, quote=True)
-    return f'<svg {view[0] if view else ""} role="img" aria-label="{label}">{body.strip()}'

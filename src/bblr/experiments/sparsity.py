@@ -111,22 +111,40 @@ def error(model: Any, parts: Parts) -> float:
     return 100.0 * float(np.mean(model.predict(parts.X_test) != parts.y_test))
 
 
-def tuned_svc(X: Any, y: Any, seed: int) -> Any:
-    """Return an untrained SVM with C and width chosen by cross-validation, on a sample of many."""
+def tuned_svc(
+    X: Any,
+    y: Any,
+    seed: int,
+    *,
+    widths: Sequence[float] | None = None,
+    costs: Sequence[float] | None = None,
+) -> Any:
+    """Return an untrained SVM with C and width chosen by cross-validation, on a sample of many.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Training rows.
+    seed : int
+        Decides the folds.
+    widths, costs : sequence of float or None
+        Multiples of "scale" and values of C to try, in rising order; WIDTHS and COSTS if None.
+    """
     from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
     from sklearn.svm import SVC
 
     from bblr.estimators._kernel_front import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
-    widths = [scale * width for width in WIDTHS]
+    gammas = [scale * width for width in widths or WIDTHS]
+    tried = list(costs or COSTS)
     folds = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=seed)
-    chosen = _best(X, y, list(COSTS), widths, folds, TUNING_ROWS, seed)
+    chosen = _best(X, y, tried, gammas, folds, TUNING_ROWS, seed)
     if len(y) > 2 * TUNING_ROWS:
         # A second look at narrower widths and weaker penalties on many more rows.
-        i, j = COSTS.index(chosen["C"]), widths.index(chosen["gamma"])
+        i, j = tried.index(chosen["C"]), gammas.index(chosen["gamma"])
         fifth = StratifiedShuffleSplit(1, test_size=0.2, random_state=seed)
-        near = list(COSTS[i : i + 3]), widths[j : j + 3]
+        near = tried[i : i + 3], gammas[j : j + 3]
         chosen = _best(X, y, *near, fifth, REFINING_ROWS, seed)
     return SVC(cache_size=500, **chosen)
 
@@ -144,15 +162,26 @@ def _best(
     return dict(search.best_params_)
 
 
-def tuned_kernel(X: Any, y: Any, seed: int, **options: Any) -> Any:
-    """Return a fitted KernelBBLRClassifierCV that tried the same widths and strengths."""
+def tuned_kernel(
+    X: Any,
+    y: Any,
+    seed: int,
+    *,
+    widths: Sequence[float] | None = None,
+    costs: Sequence[float] | None = None,
+    **options: Any,
+) -> Any:
+    """Return a fitted KernelBBLRClassifierCV that tried the same widths and strengths.
+
+    Its penalties are 1 / C for each of the costs, PENALTIES if None.
+    """
     from bblr import KernelBBLRClassifierCV
     from bblr.estimators._kernel_front import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
     model = KernelBBLRClassifierCV(
-        kernel_gammas=[scale * width for width in WIDTHS],
-        l2s=PENALTIES,
+        kernel_gammas=[scale * width for width in widths or WIDTHS],
+        l2s=[1.0 / cost for cost in costs] if costs else PENALTIES,
         random_state=seed,
         **options,
     )

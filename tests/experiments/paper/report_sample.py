@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from bblr.experiments.figures import error_panels, reliability_panels, train_test_panels
+from bblr.experiments.panel import Panel
 from bblr.experiments.paper.results import (
     Entry,
     FigureResult,
     Finding,
-    Panel,
     Significance,
     TableResult,
 )
@@ -90,7 +90,7 @@ def panels(make_record: Callable[..., dict[str, Any]], data: str) -> tuple[Panel
         *train_test_panels(summary, spoilt),
         *reliability_panels(records, summary, spoilt, ["LR", "BBLR"]),
     ]
-    return tuple(Panel(panel.title, panel.svg, panel.text) for panel in drawn)
+    return tuple(drawn)
 
 
 def figure(number: int, drawn: tuple[Panel, ...]) -> FigureResult:

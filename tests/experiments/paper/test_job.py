@@ -65,9 +65,11 @@ def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
     def start(out):
         command = [sys.executable, "-c", "from bblr.cli import main; main()", "reproduce"]
         return subprocess.Popen(
-            [*command, *FAST, "--out", str(out), "--jobs", "1"], env=environment, stdout=subprocess.DEVNULL,
+            [*command, *FAST, "--out", str(out), "--jobs", "1"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
 
     assert start(whole).wait() == 0
     process, records = start(broken), broken / "records.jsonl"

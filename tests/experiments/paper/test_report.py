@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bblr.experiments.headline import format_p
+from bblr.experiments.panel import Panel
 from bblr.experiments.paper.report import render_markdown, render_report, write_report
-from bblr.experiments.paper.results import FigureResult, Panel, TableResult
+from bblr.experiments.paper.results import FigureResult, TableResult
 from tests.experiments.page import Page
 from tests.experiments.paper.report_sample import cells, sample, table, with_text
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bblr.experiments.panel import Panel
 from bblr.experiments.paper.results import (
     Entry,
     FigureResult,
-    Panel,
     Significance,
     TableResult,
 )

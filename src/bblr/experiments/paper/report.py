@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from bblr._atomic import whole_file
 from bblr.experiments.pages import environment
+from bblr.experiments.panel import Panel
 from bblr.experiments.paper.layout import sections
 from bblr.experiments.paper.markdown import render_markdown
-from bblr.experiments.paper.results import FigureResult, Finding, Panel, TableResult
+from bblr.experiments.paper.results import FigureResult, Finding, TableResult
 from bblr.experiments.paper.wording import MOST_FAILURES, capital, counts, scope, tally
 
 __all__ = ["render_markdown", "render_report", "write_report"]

@@ -5,16 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Entry", "FigureResult", "Finding", "Panel", "Significance", "TableResult"]
+from bblr.experiments.panel import Panel
 
-
-@dataclass(frozen=True)
-class Panel:
-    """A drawing, as an ``<svg>`` element, with its heading and its content in words."""
-
-    title: str
-    svg: str
-    text: str
+__all__ = ["Entry", "FigureResult", "Finding", "Significance", "TableResult"]
 
 
 @dataclass(frozen=True)

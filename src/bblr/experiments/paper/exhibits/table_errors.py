@@ -5,7 +5,7 @@ from bblr.experiments.paper.table import Column, Table
 
 EXHIBIT = Table(
     name="table-errors",
-    place=80,
+    place=10,
     title="Test errors of 10 × 5-fold cross-validation, in per cent",
     about="The same experiment as table-sums, with BBLR⁴, whose prior and sharpness are learned.",
     reading="As in table-sums. The last column is BBLRClassifierCV as it comes.",

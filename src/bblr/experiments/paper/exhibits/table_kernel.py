@@ -6,7 +6,7 @@ from bblr.experiments.paper.table import Column, Reading, Table
 
 EXHIBIT = Table(
     name="table-kernel",
-    place=170,
+    place=20,
     title="Kernel BBLR without sparsity, error in per cent",
     about="Linear BBLR, an SVM and kernel BBLR on the four UCI sets.",
     reading="The paper says neither which BBLR nor which folds: the default BBLRClassifierCV, a "

@@ -11,7 +11,7 @@ _LEAK = (
 
 EXHIBIT = Table(
     name="table-large",
-    place=130,
+    place=15,
     title="Errors on web8 and webspam, in per cent",
     about="Test errors of LR, a linear SVM and BBLR³ on two sets of the LIBSVM collection.",
     reading="web8 is LIBSVM's w8a without its empty rows, which gives exactly the printed counts; "

@@ -4,7 +4,7 @@ from bblr.experiments.paper.details import Details
 
 EXHIBIT = Details(
     name="table-large-data",
-    place=120,
+    place=14,
     title="Larger data sets",
     about="Rows, features, share of numbers that are not zero, and positive over negative rows.",
     reading="web8 is LIBSVM's w8a, training and test part, without the rows that are empty.",

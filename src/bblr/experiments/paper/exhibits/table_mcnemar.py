@@ -9,7 +9,7 @@ _CLEAN, _NOISY = "Clean", "Noisy"
 
 EXHIBIT = PooledTests(
     name="table-mcnemar",
-    place=110,
+    place=13,
     title="Pooled McNemar tests of BBLR³, z",
     about="BBLR³ against LR and a linear SVM over all folds of the four UCI sets; 2.32 and more "
     "is significant at 1 % on one side.",

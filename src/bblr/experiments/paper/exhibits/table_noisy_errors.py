@@ -5,7 +5,7 @@ from bblr.experiments.paper.table import Column, Table
 
 EXHIBIT = Table(
     name="table-noisy-errors",
-    place=100,
+    place=12,
     title="Test errors with 10 % noise, in per cent",
     about="The same experiment as table-noisy-sums, with BBLR⁴.",
     reading="As in table-noisy-sums. The last column is BBLRClassifierCV as it comes.",

@@ -5,7 +5,7 @@ from bblr.experiments.paper.table import Column, Gain, Table
 
 EXHIBIT = Table(
     name="table-noisy-sums",
-    place=90,
+    place=11,
     title="Test errors with 10 % noise",
     about="As table-sums, with one noisy row for ten rows of data; and how far BBLR³ is below "
     "the SVM.",

@@ -6,7 +6,7 @@ from bblr.experiments.paper.table import Column, Reading, Table
 
 EXHIBIT = Table(
     name="table-reviews",
-    place=150,
+    place=17,
     title="Errors on product reviews, in per cent",
     about="Is a review positive? 2,000 reviews in each of four domains, counts of single words.",
     reading="Ten stratified folds. LR chooses C from 2⁻¹⁰ to 2¹⁰ by cross-validation inside the "

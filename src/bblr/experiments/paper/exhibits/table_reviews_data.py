@@ -4,7 +4,7 @@ from bblr.experiments.paper.details import Details
 
 EXHIBIT = Details(
     name="table-reviews-data",
-    place=140,
+    place=16,
     title="Product reviews",
     about="Rows and features.",
     reading="Single words only: keys without an underscore.",

@@ -6,7 +6,7 @@ from bblr.experiments.paper.table import Column, Reading, Table
 
 EXHIBIT = Table(
     name="table-solvers",
-    place=20,
+    place=4,
     title="Zero-one loss that direct solvers reach",
     about="Training errors of PCS, CSA, BnB and SLA beside LR and a linear SVM, quoted by the "
     "paper from Nguyen and Sanner (2013).",

@@ -6,7 +6,7 @@ from bblr.experiments.paper.table import Column, Reading, Table
 
 EXHIBIT = Table(
     name="table-sparse-kernel",
-    place=180,
+    place=21,
     title="Sparse kernel BBLR beside a kernel SVM: error in per cent and support vectors",
     about="Errors and average numbers of support vectors.",
     reading="The Gauss-Laplace mixture prior is the paper's; backward elimination is ours. Folds "

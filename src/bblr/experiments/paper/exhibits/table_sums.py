@@ -5,7 +5,7 @@ from bblr.experiments.paper.table import Column, Table
 
 EXHIBIT = Table(
     name="table-sums",
-    place=70,
+    place=9,
     title="Test errors of 10 × 5-fold cross-validation",
     about="Errors of one whole cross-validation, averaged over ten repetitions.",
     reading="Five stratified folds; every hyper-parameter is chosen by cross-validation inside "

@@ -6,7 +6,7 @@ from bblr.experiments.paper.table import Column, Reading, Table
 
 EXHIBIT = Table(
     name="table-training-loss",
-    place=60,
+    place=8,
     title="Total zero-one loss on all data",
     about="Training errors of LR, a linear SVM, BBLR with a weak prior (BBLR¹), the sigmoid loss "
     "by SLA, and BBLR with the empirical prior (BBLR²).",

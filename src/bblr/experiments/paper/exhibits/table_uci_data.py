@@ -4,7 +4,7 @@ from bblr.experiments.paper.details import Details
 
 EXHIBIT = Details(
     name="table-uci-data",
-    place=50,
+    place=7,
     title="UCI data sets",
     about="Rows and features.",
     reading="Breast without the 16 rows that lack a value.",
