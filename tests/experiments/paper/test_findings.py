@@ -30,7 +30,7 @@ def test_baselines_within_a_point(ours, met):
 def test_equal_to_the_last_printed_decimal_is_equal(ours, met):
     finding = only([table("table-errors", [Entry("Heart", "BBLR³", 15.9, ours)])])
     assert finding.met is met
-    assert met or finding.rows == ("Heart, BBLR³: 15.96 against 15.9 printed",)
+    assert met or finding.rows == ("table-errors, Heart, BBLR³: 15.96 against 15.9 printed",)
 
 
 def test_half_is_no_majority():

@@ -100,6 +100,7 @@ class Details(Exhibit):
                 reading=self.reading,
                 unit="counts",
                 digits=2,
+                column_digits={"Examples": 0, "Dimensions": 0},
                 better=None,
                 rows=tuple(given.library.title(data) for data in rows),
                 columns=self.columns,

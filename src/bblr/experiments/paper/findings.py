@@ -46,10 +46,10 @@ def _first_readings(results: Iterable[TableResult | FigureResult]) -> dict[str, 
 
 def _entries(
     tables: dict[str, TableResult], names: Iterable[str], columns: Iterable[str]
-) -> list[Entry]:
-    """Return the entries of some columns that have a figure of ours and a printed one."""
+) -> list[tuple[str, Entry]]:
+    """Return entries with a figure of ours and a printed one, and the name of their table."""
     return [
-        entry
+        (name, entry)
         for name in names
         if name in tables
         for entry in tables[name].entries
@@ -57,20 +57,21 @@ def _entries(
     ]
 
 
-def _name(entry: Entry) -> str:
-    return f"{entry.row}, {entry.column}: {entry.ours:.2f} against {entry.printed:g} printed"
+def _name(table: str, entry: Entry) -> str:
+    figures = f"{entry.ours:.2f} against {entry.printed:g} printed"
+    return f"{table}, {entry.row}, {entry.column}: {figures}"
 
 
 def _baselines(tables: dict[str, TableResult]) -> Finding | None:
     entries = _entries(tables, _CLEAN, _BASELINES)
     if not entries:
         return None
-    far = [entry for entry in entries if abs(entry.difference or 0.0) > _POINT]
+    far = [(name, e) for name, e in entries if abs(e.difference or 0.0) > _POINT]
     return Finding(
         "LR and SVM are within one point of the paper on clean data.",
         f"{len(entries) - len(far)} of {len(entries)} figures are.",
         not far,
-        tuple(f"{_name(e)}. {e.remark}".strip() for e in far),
+        tuple(f"{_name(name, e)}. {e.remark}".strip() for name, e in far),
     )
 
 
@@ -79,12 +80,12 @@ def _at_or_below(tables: dict[str, TableResult]) -> Finding | None:
     if not entries:
         return None
     # The paper prints one or two decimals: equal to the last printed one is equal.
-    above = [entry for entry in entries if (entry.difference or 0.0) > _half_unit(entry)]
+    above = [(name, e) for name, e in entries if (e.difference or 0.0) > _half_unit(e)]
     return Finding(
         "BBLR³ and BBLR⁴ are at or below the paper's error on most rows.",
         f"{len(entries) - len(above)} of {len(entries)} figures are.",
         2 * len(above) < len(entries),
-        tuple(map(_name, above)),
+        tuple(_name(name, entry) for name, entry in above),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bblr.experiments.panel import Panel
@@ -190,38 +190,44 @@ def _part(result: Result, first: Result, reading: str, notes: tuple[str, ...]) -
 
 
 def _sheet(table: TableResult) -> Sheet:
-    decimals = _printed_digits(table)
+    decimals = {column: _printed_digits(table, column) for column in table.columns}
     rivals = tuple(dict.fromkeys(test.rival for e in table.entries for test in e.tests))
     return Sheet(
         unit=table.unit,
         columns=table.columns,
         rows=tuple((row, _cells(table, row, decimals)) for row in table.rows),
-        lines=tuple(_line(entry, rivals, table.digits, decimals) for entry in table.entries),
+        lines=tuple(
+            _line(entry, rivals, table.digits_of(entry.column), decimals[entry.column])
+            for entry in table.entries
+        ),
         rivals=rivals,
     )
 
 
-def _printed_digits(table: TableResult) -> int:
-    """Find how many decimals the paper gives: those that its longest figure needs."""
-    printed = _finite(entry.printed for entry in table.entries)
-    enough = (n for n in range(table.digits) if all(round(v, n) == v for v in printed))
-    return next(enough, table.digits)
+def _printed_digits(table: TableResult, column: str) -> int:
+    """Find how many decimals the paper gives: those that the longest of like figures needs."""
+    digits = table.digits_of(column)
+    alike = [e for e in table.entries if table.digits_of(e.column) == digits]
+    printed = _finite(entry.printed for entry in alike)
+    enough = (n for n in range(digits) if all(round(v, n) == v for v in printed))
+    return next(enough, digits)
 
 
-def _cells(table: TableResult, row: str, decimals: int) -> tuple[Cell, ...]:
+def _cells(table: TableResult, row: str, decimals: Mapping[str, int]) -> tuple[Cell, ...]:
     # From the end, so that the first of two entries in one place wins, as in TableResult.entry.
     there = {e.column: e for e in reversed(table.entries) if e.row == row}
     best = _best([there[column] for column in table.columns if column in there], table)
     cells = []
     for column in table.columns:
         entry = there.get(column)
-        ours = _number(entry.ours, table.digits) if entry else None
-        printed = _number(entry.printed, decimals) if entry else None
+        digits = table.digits_of(column)
+        ours = _number(entry.ours, digits) if entry else None
+        printed = _number(entry.printed, decimals[column]) if entry else None
         cells.append(
             Cell(
                 ours.text if ours else None,
                 printed.text if printed else None,
-                ours is not None and round(ours.value, table.digits) == best,
+                ours is not None and round(ours.value, digits) == best,
             )
         )
     return tuple(cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bblr.experiments.paper.layout import Cell, Part, Section, Sheet, sections
+from bblr.experiments.paper.layout import Cell, Line, Part, Section, Sheet, sections
 from bblr.experiments.paper.results import FigureResult, Finding, TableResult
 from bblr.experiments.paper.wording import MOST_FAILURES, capital, counts, scope, tally
 
@@ -112,8 +112,18 @@ def _cell(cell: Cell) -> str:
 
 def _remarks(sheet: Sheet) -> Iterable[str]:
     for remark, lines in sheet.remarks.items():
-        where = ", ".join(f"{line.row} {line.column}" for line in lines)
-        yield f"{_plain(where)}: {_plain(remark)}"
+        yield f"{_plain(_where(sheet, lines))}: {_plain(remark)}"
+
+
+def _where(sheet: Sheet, lines: Sequence[Line]) -> str:
+    """Name the figures a remark is about, by row or column alone where it is about all of it."""
+    rows = dict.fromkeys(line.row for line in lines)
+    columns = dict.fromkeys(line.column for line in lines)
+    if len(rows) == 1 and len(lines) > len(sheet.columns) / 2:
+        return next(iter(rows))
+    if len(columns) == 1 and len(lines) > len(sheet.rows) / 2:
+        return next(iter(columns))
+    return ", ".join(f"{line.row} {line.column}" for line in lines)
 
 
 def _measured(seed: int, versions: Sequence[Mapping[str, str]]) -> str:

@@ -104,4 +104,5 @@ def make_plan(
 def _anywhere(message: str) -> str:
     """Name the data folder as everybody does, so that a report does not tell where it was made."""
     home = Path(os.environ.get(DATA_HOME) or default_home()).expanduser()
-    return " ".join(message.split()).replace(str(home), f"${DATA_HOME}")
+    text = " ".join(message.split()).replace(str(home), f"${DATA_HOME}")
+    return text.replace(" and download_if_missing is False", "")

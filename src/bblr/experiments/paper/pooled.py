@@ -100,7 +100,7 @@ class PooledTests(Exhibit):
                 title=self.title,
                 about=self.about,
                 reading=self.reading,
-                unit="z",
+                unit="z of McNemar's test",
                 digits=2,
                 better="higher",
                 rows=tuple(reading.part for reading in readings),

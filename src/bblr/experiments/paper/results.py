@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bblr.experiments.panel import Panel
@@ -78,6 +79,8 @@ class TableResult:
         Sentences about the whole.
     part : str
         Which of several readings this is; empty where there is one.
+    column_digits : dict of str to int
+        Decimals of columns that count something else than the rest.
     """
 
     name: str
@@ -92,6 +95,11 @@ class TableResult:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     part: str = ""
+    column_digits: Mapping[str, int] = field(default_factory=dict)
+
+    def digits_of(self, column: str) -> int:
+        """Return the decimals of a column."""
+        return self.column_digits.get(column, self.digits)
 
     def entry(self, row: str, column: str) -> Entry:
         """Find a figure."""

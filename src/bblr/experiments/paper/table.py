@@ -232,6 +232,11 @@ class Table(Exhibit):
             entries=tuple(entries),
             notes=self.notes,
             part=reading.part,
+            column_digits={
+                label: 0
+                for label, column in zip(labels, columns, strict=True)
+                if column.metric == "vectors"
+            },
         )
 
     def _entry(self, given: Given, parts: _Parts, data: str, place: int, label: str) -> Entry:
@@ -239,20 +244,28 @@ class Table(Exhibit):
         part = parts[data, column]
         left_out = "only in a full run" if data in self.full_only and not part.planned else ""
         missing = given.missing.get(data, "") or left_out or part.missing
-        return Entry(
+        entry = Entry(
             row=given.library.title(data),
             column=label,
             printed=self._printed(data, place),
             ours=part.figure(column.metric or self.metric),
             tests=self._tests(given, column, lambda c: parts[data, c].records),
-            remark=missing or self._remark(data, column.method),
+            remark=missing,
         )
+        return entry if missing else self._explained(entry, data, column)
+
+    def _explained(self, entry: Entry, row: str, column: Column) -> Entry:
+        """Say why the figures differ, where they do."""
+        keys = ((row, column.method), (row, "*"), ("*", column.method))
+        remark = next((self.remarks[key] for key in keys if key in self.remarks), "")
+        differ = abs(entry.difference or 0.0) >= 0.5 * 10.0**-self.digits
+        return replace(entry, remark=remark) if differ else entry
 
     def _total(self, given: Given, parts: _Parts, place: int, label: str) -> Entry:
         column = self._columns(given)[place]
         figures = [parts[data, column].figure(column.metric or self.metric) for data in self.data]
         known = [figure for figure in figures if figure is not None]
-        return Entry(
+        entry = Entry(
             row=TOTAL,
             column=label,
             printed=self._printed(TOTAL, place),
@@ -260,16 +273,12 @@ class Table(Exhibit):
             tests=self._tests(
                 given, column, lambda c: [r for data in self.data for r in parts[data, c].records]
             ),
-            remark=self._remark(TOTAL, column.method),
         )
+        return self._explained(entry, TOTAL, column)
 
     def _printed(self, row: str, place: int) -> float | None:
         figures = self.printed.get(row, ())
         return figures[place] if place < len(figures) else None
-
-    def _remark(self, row: str, method: str) -> str:
-        keys = ((row, method), (row, "*"), ("*", method))
-        return next((self.remarks[key] for key in keys if key in self.remarks), "")
 
     def _tests(
         self, given: Given, column: Column, of: Callable[[Column], list[Record]]

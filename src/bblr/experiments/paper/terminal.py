@@ -51,7 +51,7 @@ def print_table(result: TableResult | FigureResult, console: Console) -> None:
     for column in result.columns:
         table.add_column(column, justify="right")
     for row in result.rows:
-        cells = [_cell(result.entry(row, column), result.digits) for column in result.columns]
+        cells = [_cell(result.entry(row, c), result.digits_of(c)) for c in result.columns]
         table.add_row(row, *cells)
     console.print(table)
 
