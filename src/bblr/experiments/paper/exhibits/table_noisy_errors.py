@@ -1,6 +1,6 @@
 """Test errors with noise in training, in per cent."""
 
-from bblr.experiments.paper.common import NOISY_UCI, NUMBER, RIVALS, UCI
+from bblr.experiments.paper.common import HARDER, NOISY_UCI, NUMBER, RIVALS, SLA_TUNING, UCI
 from bblr.experiments.paper.table import Column, Table
 
 EXHIBIT = Table(
@@ -23,6 +23,12 @@ EXHIBIT = Table(
         "pima": (25.0, 25.9, 31.1, 24.0, 22.7, 22.5),
     },
     rivals=RIVALS,
-    remarks={("breast", "*"): NUMBER},
+    remarks={
+        ("liver", "SLA"): SLA_TUNING,
+        ("pima", "SLA"): SLA_TUNING,
+        ("heart", "*"): HARDER,
+        ("pima", "*"): HARDER,
+        ("breast", "*"): NUMBER,
+    },
     minutes=(1.0, 60.0),
 )
