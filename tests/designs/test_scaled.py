@@ -129,7 +129,19 @@ def test_columns_that_are_mostly_zero_are_not_centred():
     X[:20, 0], X[:80, 1] = 3.0, 3.0
     design = ScaledDesign(make_design(X), np.ones(100), True)
     assert design.centre == pytest.approx([0.0, 2.4])
-    assert design.scale == pytest.approx([3.0, 3.0 * np.sqrt(0.8 * 0.2)])
+    assert design.scale == pytest.approx([3.0 * 0.2**0.25, 3.0 * np.sqrt(0.8 * 0.2)])
+
+
+def test_a_rare_column_is_louder_where_it_occurs_and_quieter_over_all_rows():
+    X = np.zeros((10_000, 2))
+    X[:4000, 0], X[:25, 1] = 1.0, 5.0
+    design = ScaledDesign(make_design(sparse.csr_array(X)), np.ones(len(X)), True)
+    scaled = X / design.scale
+    occurring = [np.sqrt(np.mean(column[column != 0] ** 2)) for column in scaled.T]
+    overall = np.sqrt(np.mean(scaled**2, axis=0))
+    # The geometric mean of the two scales leaves one over to each.
+    assert np.multiply(occurring, overall) == pytest.approx([1.0, 1.0])
+    assert occurring[1] / occurring[0] == pytest.approx(160**0.25)
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 0.7, 1e-3])

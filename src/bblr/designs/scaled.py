@@ -44,9 +44,11 @@ class ScaledDesign:
     -----
     m and s are the weighted mean and standard deviation. A column that is zero in more than half
     of the rows is an indicator or a count of something rare: its zeros mean "not there", so it is
-    not centred, and s is the root mean square of its other entries. This keeps sparse matrices
-    sparse, gives rare features no louder a voice than frequent ones, and is the same whether the
-    matrix is stored dense or sparse.
+    not centred, and s is the geometric mean of two root mean squares, that of all entries and that
+    of the entries other than zero. By the latter alone a penalty holds a rare word back as much as
+    a frequent one, though what is rare tells more where it occurs; by the former alone every word
+    may move the scores as much as any other, and words seen once or twice drown the rest. This
+    keeps sparse matrices sparse, and is the same whether the matrix is stored dense or sparse.
     """
 
     def __init__(
@@ -226,7 +228,7 @@ def _centre_scale(
         centre = moments.mean if fit_intercept else np.zeros(design.n_features)
         return centre, np.where(flat, 1.0, scale), rare
     with np.errstate(divide="ignore", invalid="ignore"):
-        about_zero = np.sqrt(moments.mean_square / moments.nonzero)
+        about_zero = np.sqrt(moments.mean_square) / moments.nonzero**0.25
     if not fit_intercept:
         centre, scale = np.zeros(design.n_features), about_zero
     else:
