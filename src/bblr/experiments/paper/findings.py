@@ -14,6 +14,7 @@ _ROUNDING = 1e-9
 _BASELINES = ("LR", "SVM")
 _OURS = ("BBLR³", "BBLR⁴")
 _DEFAULT = "BBLR (default)"
+_UNTUNED = "BBLR (no tuning)"
 # Tables of test errors on data without added noise, and all tables of test errors in per cent.
 _CLEAN = ("table-errors", "table-large", "table-reviews")
 _PERCENT = ("table-errors", "table-noisy-errors", "table-large", "table-reviews")
@@ -107,12 +108,13 @@ def _figures(row: dict[str, float], columns: Iterable[str]) -> str:
 
 def _web8(tables: dict[str, TableResult]) -> Finding | None:
     row = _row(tables, "table-large", "web8, official split")
-    if _DEFAULT not in row:
+    ours = [row[column] for column in (_DEFAULT, _UNTUNED) if column in row]
+    if not ours:
         return None
     return Finding(
-        "On web8's official split BBLR makes at most 0.88 % errors.",
+        "On web8's official split BBLR, tuned or as it comes, makes at most 0.88 % errors.",
         f"{_figures(row, row)}. Its test rows all stand in its training file.",
-        row[_DEFAULT] <= 0.88,
+        max(ours) <= 0.88,
     )
 
 
