@@ -129,6 +129,7 @@ def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) 
             job.level,
             job.seed,
             job.library,
+            known=read_records(job.records_path),
             download=job.download,
             report=lambda title: status.update(f"Loading {title}"),
         )

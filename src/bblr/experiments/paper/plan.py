@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from bblr.datasets._remote import DATA_HOME, default_home
 from bblr.experiments.paper.exhibit import Exhibit, Given, Level
@@ -59,6 +60,7 @@ def make_plan(
     seed: int,
     library: Library,
     *,
+    known: Mapping[str, Record] = MappingProxyType({}),
     download: bool = False,
     report: Callable[[str], None] = lambda title: None,
 ) -> Plan:
@@ -74,24 +76,35 @@ def make_plan(
         Decides folds, noise and whatever is random in a method.
     library : Library
         Where data and methods are looked up.
+    known : dict of str to dict
+        Records at hand, by key: what they hold can be shown without the data.
     download : bool
         Whether to fetch data that are not at hand.
     report : callable
         Called with the title of each data set before it is loaded.
     """
     names = dict.fromkeys(name for exhibit in exhibits for name in exhibit.needs)
-    fingerprints, missing = {}, {}
+    recorded = {r["data"]: r["fingerprint"] for r in known.values() if "fingerprint" in r}
+    fingerprints, missing, absent = {}, {}, set()
     for name in (*names, *library.added_sources):
         report(library.title(name))
         try:
             fingerprints[name] = library.table(name, download=download).fingerprint
         except (OSError, ImportError) as error:
-            missing[name] = _anywhere(str(error))
+            absent.add(name)
+            if name in recorded:
+                fingerprints[name] = recorded[name]
+            else:
+                missing[name] = _anywhere(str(error))
     given = Given(level, seed, fingerprints, missing, library)
     tasks: dict[str, Task] = {}
     seconds: dict[str, float] = {}
     for exhibit in exhibits:
-        mine = {task.key: task for task in exhibit.tasks(given)}
+        mine = {
+            task.key: task
+            for task in exhibit.tasks(given)
+            if task.data not in absent or task.key in known
+        }
         new = [key for key in mine if key not in tasks]
         each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(new), 1)
         seconds |= dict.fromkeys(new, each)
