@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bblr.experiments.headline import format_p
 from bblr.experiments.panel import Panel
 from bblr.experiments.paper.report import render_markdown, render_report, write_report
-from bblr.experiments.paper.results import FigureResult, TableResult
+from bblr.experiments.paper.results import FigureResult, Reproduction, TableResult
 from tests.experiments.page import Page
 from tests.experiments.paper.report_sample import cells, sample, table, with_text
 
@@ -24,12 +24,12 @@ def arguments(make_record):
 
 @pytest.fixture(scope="module")
 def html(arguments):
-    return render_report(**arguments)
+    return render_report(Reproduction(**arguments))
 
 
 @pytest.fixture(scope="module")
 def markdown(arguments):
-    return render_markdown(**arguments)
+    return render_markdown(Reproduction(**arguments))
 
 
 def shape(html):
@@ -53,13 +53,18 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filt
 @given(words | st.text(st.sampled_from("<>&\"'|\\`*_#-+=:.1) \n{}%[]!$~"), min_size=1))
 def test_no_text_changes_the_shape_of_the_page(text):
     text = f"x{text}"
-    assert shape(render_report(**with_text(text))) == shape(render_report(**with_text("x")))
-    mine, plain = render_markdown(**with_text(text)), render_markdown(**with_text("x"))
+    assert shape(render_report(Reproduction(**with_text(text)))) == shape(
+        render_report(Reproduction(**with_text("x")))
+    )
+    mine, plain = (
+        render_markdown(Reproduction(**with_text(text))),
+        render_markdown(Reproduction(**with_text("x"))),
+    )
     assert line_shape(mine) == line_shape(plain)
 
 
 def test_hostile_text_is_shown_as_it_is():
-    html = render_report(**with_text(HOSTILE))
+    html = render_report(Reproduction(**with_text(HOSTILE)))
     assert len(Page(html).all("script")) == 1
     assert "<script>alert" not in html and 'onload="y' not in html
     texts = Page(html).texts
@@ -70,15 +75,15 @@ def test_hostile_text_is_shown_as_it_is():
 
 @pytest.mark.parametrize("text", ["# a", "- a", "1. a", "+ a", "1) a", "=== a", "a | b", "a\n\nb"])
 def test_text_is_not_taken_for_markdown(text):
-    mine = line_shape(render_markdown(**with_text(text)))
-    assert mine == line_shape(render_markdown(**with_text("x")))
+    mine = line_shape(render_markdown(Reproduction(**with_text(text))))
+    assert mine == line_shape(render_markdown(Reproduction(**with_text("x"))))
 
 
 def test_equal_arguments_give_equal_bytes(arguments, html, markdown, tmp_path):
     again = deepcopy(arguments)
-    assert render_report(**again) == html
-    assert render_markdown(**again) == markdown
-    path = write_report(tmp_path / "report.html", **again)
+    assert render_report(Reproduction(**again)) == html
+    assert render_markdown(Reproduction(**again)) == markdown
+    path = write_report(tmp_path / "report.html", Reproduction(**again))
     assert path.read_bytes() == html.encode()
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
@@ -108,7 +113,7 @@ def test_ids_are_unique_and_references_resolve(html, arguments):
 def test_names_of_the_page_itself_are_not_given_away():
     names = ("contents", "Contents", "failures", "!!", "??")
     results = [table(1, name=name, title=name) for name in names]
-    page = Page(render_report(**{**with_text("x"), "results": results}))
+    page = Page(render_report(Reproduction(**{**with_text("x"), "results": results})))
     ids = [a["id"] for _, a, _ in page.elements if "id" in a]
     assert len(ids) == len(set(ids))
 
@@ -125,11 +130,11 @@ def test_tables_and_drawings_can_be_read_aloud(html):
 
 
 def test_a_drawing_without_words_gets_them():
-    (drawing,) = Page(render_report(**with_text('a "b" <c>'))).all("svg")
+    (drawing,) = Page(render_report(Reproduction(**with_text('a "b" <c>')))).all("svg")
     assert drawing == {"viewbox": "0 0 1 1", "role": "img", "aria-label": 'a "b" <c>'}
     broken = FigureResult("f", "f", "", "", (Panel("Loss", "nothing", ""),))
     with pytest.raises(ValueError, match=r"svg of panel 'Loss' has no <svg>"):
-        render_report(**{**with_text("x"), "results": [broken]})
+        render_report(Reproduction(**{**with_text("x"), "results": [broken]}))
 
 
 def signed(value, digits):
@@ -185,31 +190,33 @@ def test_findings_are_told_by_words_and_signs(html, markdown):
 )
 def test_level_stands_in_the_heading(level, words):
     changed = {**with_text("x"), "level": level}
-    heading = re.search(r"<h1>(.*?)</h1>", render_report(**changed))[1]
+    heading = re.search(r"<h1>(.*?)</h1>", render_report(Reproduction(**changed)))[1]
     assert heading.endswith(f"{level} level, {words}")
-    assert render_markdown(**changed).split("\n")[0].endswith(f"{level} level, {words}")
+    assert (
+        render_markdown(Reproduction(**changed)).split("\n")[0].endswith(f"{level} level, {words}")
+    )
 
 
 def test_wrong_level_leaves_the_old_report(tmp_path):
     path = tmp_path / "report.html"
     path.write_text("old")
     with pytest.raises(ValueError, match="level must be 'quick' or 'full', got 'slow'"):
-        write_report(path, **{**with_text("x"), "level": "slow"})
+        write_report(path, Reproduction(**{**with_text("x"), "level": "slow"}))
     assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_failures_are_counted_and_the_first_are_told():
     changed = {**with_text("x"), "failures": [f"Fit {n} failed" for n in range(60)]}
-    for text in (render_report(**changed), render_markdown(**changed)):
+    for text in (render_report(Reproduction(**changed)), render_markdown(Reproduction(**changed))):
         assert "Fit 49 failed" in text and "Fit 50 failed" not in text
         assert "And 10 more" in text
-    assert "60 pieces of work failed" in render_report(**changed)
+    assert "60 pieces of work failed" in render_report(Reproduction(**changed))
 
 
 def test_nothing_at_all_is_a_report():
     nothing = {"findings": [], "level": "full", "seed": 0, "versions": []}
-    html = render_report([], **nothing, unavailable={}, failures=[])
+    html = render_report(Reproduction([], **nothing, unavailable={}, failures=[]))
     Page(html)
     assert "0 tables and 0 figures" in html
-    assert "Seed 0." in render_markdown([], **nothing, unavailable={}, failures=[])
+    assert "Seed 0." in render_markdown(Reproduction([], **nothing, unavailable={}, failures=[]))

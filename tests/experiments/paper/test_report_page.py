@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bblr.experiments.paper.report import render_report
+from bblr.experiments.paper.results import Reproduction
 from tests.experiments.paper.browser import CHROMIUM, ask
 from tests.experiments.paper.report_sample import panels, sample, table
 
@@ -69,7 +70,7 @@ def arguments(make_record):
 @pytest.fixture(scope="module")
 def seen(arguments, tmp_path_factory):
     folder = tmp_path_factory.mktemp("light")
-    return ask(folder, render_report(**arguments), LOOK, (1100, 360))
+    return ask(folder, render_report(Reproduction(**arguments)), LOOK, (1100, 360))
 
 
 def test_nothing_is_said_on_the_console(seen):
@@ -135,7 +136,9 @@ def test_page_fits_a_phone(seen):
 
 def test_page_suits_light_and_dark(arguments, seen, tmp_path):
     option = "--blink-settings=preferredColorScheme=0"
-    answer, console = ask(tmp_path, render_report(**arguments), LOOK, (1100, 360), option)
+    answer, console = ask(
+        tmp_path, render_report(Reproduction(**arguments)), LOOK, (1100, 360), option
+    )
     assert console == []
     paper, *ink = map(brightness, seen[0]["colours"])
     assert paper > 200 and max(ink) < 120
@@ -153,7 +156,7 @@ def test_a_script_in_a_drawing_does_not_run(make_record, tmp_path):
     svg = nasty.svg.replace("</svg>", "<script>parent.hacked = window.hacked = 1</script></svg>")
     drawn = replace(arguments["results"][-1], panels=(replace(nasty, svg=svg),))
     arguments["results"] = [arguments["results"][0], drawn]
-    answer, console = ask(tmp_path, render_report(**arguments), LOOK, (1100, 360))
+    answer, console = ask(tmp_path, render_report(Reproduction(**arguments)), LOOK, (1100, 360))
     assert not answer["hacked"]
     assert any("Content Security Policy" in line for line in console)
     assert answer["tables"][0][0]["presses"][0]["marked"][0] == "ascending"

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from bblr.experiments.paper.report import render_markdown, render_report
-from bblr.experiments.paper.results import Entry, Significance
+from bblr.experiments.paper.results import Entry, Reproduction, Significance
 from tests.experiments.paper.report_sample import bare, cells, table, with_text
 
 
 def only(result):
     """A report of one result, as HTML and as Markdown."""
     changed = {**with_text("x"), "results": [result], "findings": [], "failures": []}
-    return render_report(**changed), render_markdown(**changed)
+    return render_report(Reproduction(**changed)), render_markdown(Reproduction(**changed))
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
@@ -83,7 +83,10 @@ def test_readings_of_one_table_share_a_heading():
         for n, part in ((1, "before"), (2, "after"))
     ]
     changed = {**with_text("x"), "results": [parts[0], table(2), parts[1]]}
-    html, markdown = render_report(**changed), render_markdown(**changed)
+    html, markdown = (
+        render_report(Reproduction(**changed)),
+        render_markdown(Reproduction(**changed)),
+    )
     assert re.findall(r'<h2 id="table-\d">(.*?)</h2>|<h3>(Before|After)</h3>', html) == [
         (parts[0].title, ""),
         ("", "Before"),

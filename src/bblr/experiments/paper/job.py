@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from joblib import cpu_count
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -18,6 +17,7 @@ from bblr.experiments.paper.findings import findings
 from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.plan import Plan, make_plan
 from bblr.experiments.paper.registry import select
+from bblr.experiments.paper.results import Reproduction
 from bblr.experiments.paper.terminal import print_findings, print_list, print_table
 from bblr.experiments.records import Record, RecordsError, read_records
 from bblr.experiments.runner import run_tasks
@@ -172,17 +172,18 @@ def _show(
         for result in results:
             print_table(result, console)
     print_findings(verdicts, console)
-    page: dict[str, Any] = {
-        "findings": verdicts,
-        "level": job.level,
-        "seed": job.seed,
-        "versions": _versions(records),
-        "unavailable": {job.library.title(k): why for k, why in plan.given.missing.items()},
-        "failures": failures,
-    }
-    write_report(job.out / "report.html", results, **page)
+    found = Reproduction(
+        results,
+        verdicts,
+        job.level,
+        job.seed,
+        _versions(records),
+        {job.library.title(name): why for name, why in plan.given.missing.items()},
+        failures,
+    )
+    write_report(job.out / "report.html", found)
     with whole_file(job.out / "tables.md") as file:
-        file.write(render_markdown(results, **page).encode())
+        file.write(render_markdown(found).encode())
     _say(console, f"Report: {job.out / 'report.html'}")
     if not failed:
         return DONE

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bblr.experiments.paper.layout import Cell, Line, Part, Section, Sheet, sections
-from bblr.experiments.paper.results import FigureResult, Finding, TableResult
+from bblr.experiments.paper.results import Finding, Reproduction
 from bblr.experiments.paper.wording import MOST_FAILURES, capital, counts, scope, tally
 
 __all__ = ["render_markdown"]
@@ -16,39 +16,24 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
 _OPENING = re.compile(r"^(\d*)([#+\-=.):])")
 
 
-def render_markdown(
-    results: Sequence[TableResult | FigureResult],
-    *,
-    findings: Sequence[Finding],
-    level: str,
-    seed: int,
-    versions: Sequence[Mapping[str, str]],
-    unavailable: Mapping[str, str],
-    failures: Sequence[str],
-) -> str:
-    """Turn the results of a reproduction into Markdown; of drawings it gives the words alone.
-
-    The parameters are those of :func:`bblr.experiments.paper.report.render_report`.
-
-    Returns
-    -------
-    str
-        Equal for equal arguments.
-    """
-    how_much = scope(level)
+def render_markdown(found: Reproduction) -> str:
+    """Turn a reproduction into Markdown, equal for equal arguments; of drawings only the words."""
+    how_much = scope(found.level)
     blocks = [
         f"# The paper’s tables and figures, run anew: {how_much.heading}",
         how_much.meaning,
-        counts(results),
+        counts(found.results),
     ]
-    if findings:
-        blocks += ["## What the figures bear out", tally(findings), _bullets(map(_said, findings))]
-    if unavailable:
-        why = (f"{_plain(title)}: {_plain(why)}" for title, why in unavailable.items())
+    if found.findings:
+        said = _bullets(map(_said, found.findings))
+        blocks += ["## What the figures bear out", tally(found.findings), said]
+    if found.unavailable:
+        why = (f"{_plain(title)}: {_plain(why)}" for title, why in found.unavailable.items())
         blocks += ["## What could not be run", _bullets(why)]
-    for section in sections(results):
+    for section in sections(found.results):
         blocks += _section(section)
-    blocks += ["## How this was measured", _measured(seed, versions)]
+    blocks += ["## How this was measured", _measured(found.seed, found.versions)]
+    failures = found.failures
     if failures:
         blocks += ["### What failed", _bullets(_plain(text) for text in failures[:MOST_FAILURES])]
     if len(failures) > MOST_FAILURES:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from bblr.experiments.pages import environment
 from bblr.experiments.panel import Panel
 from bblr.experiments.paper.layout import sections
 from bblr.experiments.paper.markdown import render_markdown
-from bblr.experiments.paper.results import FigureResult, Finding, TableResult
+from bblr.experiments.paper.results import Reproduction
 from bblr.experiments.paper.wording import MOST_FAILURES, capital, counts, scope, tally
 
 __all__ = ["render_markdown", "render_report", "write_report"]
@@ -26,34 +25,8 @@ __all__ = ["render_markdown", "render_report", "write_report"]
 _ANCHORS = ("contents", "failures", "findings", "measured", "unavailable")
 
 
-def render_report(
-    results: Sequence[TableResult | FigureResult],
-    *,
-    findings: Sequence[Finding],
-    level: str,
-    seed: int,
-    versions: Sequence[Mapping[str, str]],
-    unavailable: Mapping[str, str],
-    failures: Sequence[str],
-) -> str:
-    """Turn the results of a reproduction into an HTML page.
-
-    Parameters
-    ----------
-    results : sequence of TableResult or FigureResult
-        What to show, in this order; those of one name stand under one heading.
-    findings : sequence of Finding
-        What the figures bear out, and what not.
-    level : {"quick", "full"}
-        How much of the protocols was run.
-    seed : int
-        The seed of the whole reproduction.
-    versions : sequence of dict of str to str
-        Versions of whatever made the figures.
-    unavailable : dict of str to str
-        Why each data set, by its title, could not be had.
-    failures : sequence of str
-        What failed, a sentence each.
+def render_report(found: Reproduction) -> str:
+    """Turn a reproduction into an HTML page.
 
     Returns
     -------
@@ -63,10 +36,7 @@ def render_report(
 
     Examples
     --------
-    >>> page = render_report(
-    ...     [], findings=[], level="quick", seed=0, versions=[], unavailable={}, failures=[]
-    ... )
-    >>> page[:15]
+    >>> render_report(Reproduction([]))[:15]
     '<!doctype html>'
     """
     templates = environment()
@@ -74,16 +44,16 @@ def render_report(
     templates.filters["drawing"] = _drawing
     script, script_hash = _script(templates)
     page = templates.get_template("reproduce.html.j2").render(
-        sections=sections(results, _ANCHORS),
-        findings=findings,
-        tally=tally(findings),
-        level=level,
-        scope=scope(level),
-        counts=counts(results),
-        seed=seed,
-        versions=versions,
-        unavailable=unavailable,
-        failures=failures,
+        sections=sections(found.results, _ANCHORS),
+        findings=found.findings,
+        tally=tally(found.findings),
+        level=found.level,
+        scope=scope(found.level),
+        counts=counts(found.results),
+        seed=found.seed,
+        versions=found.versions,
+        unavailable=found.unavailable,
+        failures=found.failures,
         most=MOST_FAILURES,
         script=script,
         script_hash=script_hash,
@@ -91,30 +61,9 @@ def render_report(
     return page.lstrip() + "\n"
 
 
-def write_report(
-    path: str | os.PathLike[str],
-    results: Sequence[TableResult | FigureResult],
-    *,
-    findings: Sequence[Finding],
-    level: str,
-    seed: int,
-    versions: Sequence[Mapping[str, str]],
-    unavailable: Mapping[str, str],
-    failures: Sequence[str],
-) -> Path:
-    """Render the report and write it to ``path``, whole or not at all.
-
-    The parameters are those of :func:`render_report`; what was at ``path`` is replaced.
-    """
-    page = render_report(
-        results,
-        findings=findings,
-        level=level,
-        seed=seed,
-        versions=versions,
-        unavailable=unavailable,
-        failures=failures,
-    )
+def write_report(path: str | os.PathLike[str], found: Reproduction) -> Path:
+    """Render the report and write it to ``path``, whole or not at all."""
+    page = render_report(found)
     path = Path(path)
     with whole_file(path) as file:
         file.write(page.encode())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from bblr.experiments.panel import Panel
 
-__all__ = ["Entry", "FigureResult", "Finding", "Significance", "TableResult"]
+__all__ = [
+    "Entry", "FigureResult", "Finding", "Reproduction", "Significance", "TableResult",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -138,3 +140,34 @@ class Finding:
     evidence: str
     met: bool | None
     rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All that a report tells.
+
+    Parameters
+    ----------
+    results : sequence of TableResult or FigureResult
+        What to show, in this order; those of one name stand under one heading.
+    findings : sequence of Finding
+        What the figures bear out, and what not.
+    level : {"quick", "full"}
+        How much of the protocols was run.
+    seed : int
+        The seed of the whole reproduction.
+    versions : sequence of dict of str to str
+        Versions of whatever made the figures.
+    unavailable : dict of str to str
+        Why each data set, by its title, could not be had.
+    failures : sequence of str
+        What failed, a sentence each.
+    """
+
+    results: Sequence[TableResult | FigureResult]
+    findings: Sequence[Finding] = ()
+    level: str = "quick"
+    seed: int = 0
+    versions: Sequence[Mapping[str, str]] = ()
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    failures: Sequence[str] = ()
