@@ -103,6 +103,12 @@ class Comparison:
             )
         ]
 
+    def fits(self) -> list[Fit]:
+        """All cells with what it takes to carry them out."""
+        tables = {table.name: table for table in self.tables}
+        methods = {method.name: method for method in self.methods}
+        return [Fit(cell, tables[cell.data], methods[cell.method]) for cell in self.cells()]
+
     def run(
         self,
         records: str | os.PathLike[str],
@@ -130,7 +136,4 @@ class Comparison:
         list of dict
             The records of all cells, in the order of :meth:`cells`.
         """
-        tables = {table.name: table for table in self.tables}
-        methods = {method.name: method for method in self.methods}
-        fits = [Fit(cell, tables[cell.data], methods[cell.method]) for cell in self.cells()]
-        return run_tasks(fits, records, jobs=jobs, on_start=on_start, on_record=on_record)
+        return run_tasks(self.fits(), records, jobs=jobs, on_start=on_start, on_record=on_record)

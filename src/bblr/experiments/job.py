@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from joblib import cpu_count
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
 
 from bblr.experiments.compare import Comparison
 from bblr.experiments.methods import select_methods
 from bblr.experiments.records import Record, RecordsError, read_records
 from bblr.experiments.report import write_report
+from bblr.experiments.session import DONE, FAILED, MISUSED, Stopped, run_session, say
 from bblr.experiments.settings import CLEAN, PLACES, Condition, SettingError
 from bblr.experiments.sources import EMBEDDED, load_table
 from bblr.experiments.summary import summarise
-from bblr.experiments.terminal import LiveProgress, print_summary
+from bblr.experiments.terminal import print_summary
 
 __all__ = ["CompareJob", "run_compare"]
-
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 
 @dataclass(frozen=True)
@@ -112,52 +110,33 @@ def run_compare(job: CompareJob) -> int:
     try:
         comparison = job.comparison()
     except SettingError as error:
-        _say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        say(messages, f"Error: {_option(error.setting)} {error.problem}")
         return MISUSED
     except RecordsError as error:
-        _say(messages, f"Error: --records cannot be used: {error}")
+        say(messages, f"Error: --records cannot be used: {error}")
         return MISUSED
     try:
-        records = _run(job, comparison, messages)
-    except KeyboardInterrupt:
-        _say(messages, f"Stopped: {_standing(job, comparison)}; run the same command to go on.")
-        return INTERRUPTED
-    except TerminatedWorkerError:
-        _say(
-            messages,
-            "Error: a worker process died, perhaps for want of memory; "
-            f"{_standing(job, comparison)}; run the same command with fewer --jobs to go on.",
-        )
-        return FAILED
-    return _show(job, records, messages)
-
-
-def _run(job: CompareJob, comparison: Comparison, messages: Console) -> list[Record]:
-    with LiveProgress(messages, job.workers) as progress:
-        records = comparison.run(
+        records = run_session(
+            comparison.fits(),
             job.records_path,
             jobs=job.workers,
-            on_start=progress.start,
-            on_record=progress.advance,
+            messages=messages,
+            verb="Comparing",
         )
-    if progress.known:
-        _say(
-            messages,
-            f"{progress.known} of {len(records)} results were in {job.records_path} already; "
-            "delete that file to run everything again.",
-        )
-    return records
+    except Stopped as stopped:
+        return stopped.status
+    return _show(job, records, messages)
 
 
 def _show(job: CompareJob, records: list[Record], messages: Console) -> int:
     summary, results = summarise(records), Console()
     print_summary(summary, results)
     write_report(records, job.out)
-    _say(results, f"Report: {job.out}")
+    say(results, f"Report: {job.out}")
     if not summary.failures:
         return DONE
     first = summary.failures[0]
-    _say(
+    say(
         messages,
         f"{len(summary.failures)} of {len(records)} fits failed, the first of them "
         f"{first['label']} on {first['data']}: {first['failure']}",
@@ -165,16 +144,6 @@ def _show(job: CompareJob, records: list[Record], messages: Console) -> int:
     return FAILED
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
 def _option(setting: str) -> str:
     """Turn a parameter's name into the one on the command line."""
     return "DATA" if setting == "data" else "--" + setting.replace("_", "-")
-
-
-def _standing(job: CompareJob, comparison: Comparison) -> str:
-    known, cells = read_records(job.records_path), comparison.cells()
-    done = sum(cell.key in known for cell in cells)
-    return f"{done} of {len(cells)} results are in {job.records_path}"

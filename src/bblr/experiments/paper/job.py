@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from joblib import cpu_count
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
 
 from bblr._atomic import whole_file
@@ -20,13 +19,11 @@ from bblr.experiments.paper.registry import select
 from bblr.experiments.paper.results import Reproduction
 from bblr.experiments.paper.terminal import print_findings, print_list, print_table
 from bblr.experiments.records import Record, RecordsError, read_records
-from bblr.experiments.runner import run_tasks
+from bblr.experiments.session import DONE, FAILED, MISUSED, Stopped, run_session, say
 from bblr.experiments.settings import SettingError
-from bblr.experiments.terminal import LiveProgress
 
 __all__ = ["ReproduceJob", "run_reproduce"]
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 # With so many exhibits or fewer, their tables are printed.
 _FEW = 3
 
@@ -102,23 +99,23 @@ def run_reproduce(job: ReproduceJob) -> int:
             return DONE
         plan = _planned(job, exhibits, messages)
     except SettingError as error:
-        _say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        say(messages, f"Error: {_option(error.setting)} {error.problem}")
         return MISUSED
     except RecordsError as error:
-        _say(messages, f"Error: {error}")
+        say(messages, f"Error: {error}")
         return MISUSED
+    job.out.mkdir(exist_ok=True)
     try:
-        records = _run(job, plan, messages)
-    except KeyboardInterrupt:
-        _say(messages, f"Stopped: {_standing(job, plan)}; run the same command to go on.")
-        return INTERRUPTED
-    except TerminatedWorkerError:
-        _say(
-            messages,
-            "Error: a worker process died, perhaps for want of memory; "
-            f"{_standing(job, plan)}; run the same command with fewer --jobs to go on.",
+        records = run_session(
+            list(plan.tasks.values()),
+            job.records_path,
+            jobs=job.workers,
+            messages=messages,
+            verb="Reproducing",
+            guess=plan.guess,
         )
-        return FAILED
+    except Stopped as stopped:
+        return stopped.status
     return _show(job, plan, records, messages, console)
 
 
@@ -134,29 +131,10 @@ def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) 
             report=lambda title: status.update(f"Loading {title}"),
         )
     for name, why in plan.given.missing.items():
-        _say(messages, f"Left out: {job.library.title(name)}: {why}")
+        say(messages, f"Left out: {job.library.title(name)}: {why}")
     if plan.given.missing and not job.download:
-        _say(messages, "--download fetches what has a public address.")
+        say(messages, "--download fetches what has a public address.")
     return plan
-
-
-def _run(job: ReproduceJob, plan: Plan, messages: Console) -> list[Record]:
-    job.out.mkdir(exist_ok=True)
-    with LiveProgress(messages, job.workers, "Reproducing", plan.guess) as progress:
-        records = run_tasks(
-            list(plan.tasks.values()),
-            job.records_path,
-            jobs=job.workers,
-            on_start=progress.start,
-            on_record=progress.advance,
-        )
-    if progress.known:
-        _say(
-            messages,
-            f"{progress.known} of {len(records)} results were in {job.records_path} already; "
-            "delete that file to run everything again.",
-        )
-    return records
 
 
 def _show(
@@ -184,10 +162,10 @@ def _show(
     write_report(job.out / "report.html", found)
     with whole_file(job.out / "tables.md") as file:
         file.write(render_markdown(found).encode())
-    _say(console, f"Report: {job.out / 'report.html'}")
+    say(console, f"Report: {job.out / 'report.html'}")
     if not failed:
         return DONE
-    _say(messages, f"{len(failed)} of {len(records)} fits failed, the first: {failures[0]}")
+    say(messages, f"{len(failed)} of {len(records)} fits failed, the first: {failures[0]}")
     return FAILED
 
 
@@ -197,15 +175,5 @@ def _versions(records: Sequence[Record]) -> list[dict[str, str]]:
     return [dict(items) for items in sorted(found)]
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
 def _option(setting: str) -> str:
     return "NAME" if setting == "name" else "--" + setting.replace("_", "-")
-
-
-def _standing(job: ReproduceJob, plan: Plan) -> str:
-    known = read_records(job.records_path)
-    done = sum(key in known for key in plan.tasks)
-    return f"{done} of {len(plan.tasks)} results are in {job.records_path}"
