@@ -56,7 +56,7 @@ def test_a_cut_at_any_byte_costs_only_the_unfinished_record(tmp_path):
 def test_another_file_is_refused_and_left_alone(tmp_path, text):
     path = tmp_path / "r.jsonl"
     path.write_text(text)
-    with pytest.raises(RecordsError, match="--records"):
+    with pytest.raises(RecordsError, match="choose another place"):
         read_records(path)
     assert path.read_text() == text
 

@@ -43,8 +43,8 @@ class Cell:
     method : str
         Name of the method.
     repeat, fold, folds : int
-        Which fold of which repeat, of how many folds. No folds at all leave the division to the
-        table: its own test rows, or the training rows over again where it has none.
+        Which fold of which repeat, of how many folds. One fold is all rows, for training and for
+        test; none leaves the division to the table, which then has test rows of its own.
     seed : int
         The seed of the whole comparison.
     """
@@ -122,9 +122,13 @@ def versions() -> dict[str, str]:
 def split(cell: Cell, table: Table) -> Split:
     """Cut one fold and add the noise, before anything is scaled."""
     X, y = table.X, table.y
+    rows = np.arange(len(y))
+    if cell.folds == 1:
+        return Split(X, y, X, y, rows)
     if not cell.folds:
-        test = np.arange(len(y)) if table.test is None else table.test
-        train = np.arange(len(y)) if table.test is None else np.delete(np.arange(len(y)), test)
+        if table.test is None:
+            raise ValueError(f"{table.name!r} has no test rows of its own")
+        train, test = np.delete(rows, table.test), table.test
         return Split(X[train], y[train], X[test], y[test], test)
     if cell.condition.place == "everywhere":
         X, y = _noisy(cell, X, y)
@@ -196,8 +200,9 @@ def recorded(settings: Record, work: Callable[[], Record]) -> Record:
             found = work()
             record["seconds"] = time.perf_counter() - started
             record.update(found)
-        except Exception as error:  # one cell's failure must not lose the others
-            record["failure"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        except (Exception, SystemExit) as error:  # one cell's failure must not lose the others
+            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            record["failure"] = message.encode("utf-8", "backslashreplace").decode()
             record["seconds"] = time.perf_counter() - started
     messages = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
     record["warnings"] = list(messages)[:_MOST_WARNINGS]
@@ -211,7 +216,7 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
     started = time.perf_counter()
     estimator.fit(part.X_train, part.y_train)
     seconds = time.perf_counter() - started
-    predictions = np.asarray(estimator.predict(part.X_test), dtype=int)
+    predictions = _labels(estimator, part)
     probabilities = _probabilities(estimator, part.X_test)
     return {
         "rows": part.rows.tolist(),
@@ -226,6 +231,15 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
         "seconds": seconds,
         **_vectors(estimator),
     }
+
+
+def _labels(estimator: Any, part: Split) -> Any:
+    """Predict the test part, and see that what comes back are classes, one a row."""
+    found = np.asarray(estimator.predict(part.X_test))
+    if found.shape != part.y_test.shape or not np.all(np.isin(found, (0, 1))):
+        n = len(part.y_test)
+        raise ValueError(f"predict must return a class, 0 or 1, for each of the {n} rows")
+    return found.astype(int)
 
 
 def _vectors(estimator: Any) -> Record:

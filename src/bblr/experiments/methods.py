@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["BASELINES", "METHODS", "Factory", "Method", "select_methods"]
+__all__ = ["BASELINES", "METHODS", "Factory", "Method", "scaled", "select_methods"]
 
 INNER_FOLDS = 5
 # 2^-10 ... 2^10 in steps of four: the range of Nguyen & Sanner's logistic fits.
@@ -85,7 +85,8 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     return tuple(chosen)
 
 
-def _scaled(classifier: Any, sparse: bool) -> Any:
+def scaled(classifier: Any, sparse: bool) -> Any:
+    """Put a scaler before a classifier."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -126,7 +127,7 @@ def _tuned(classifier: Any, grid: Mapping[str, Iterable[float]], seed: int, spar
 
     step = type(classifier).__name__.lower()
     return GridSearchCV(
-        _scaled(classifier, sparse),
+        scaled(classifier, sparse),
         {f"{step}__{name}": list(values) for name, values in grid.items()},
         scoring=_scores,
         refit=_most_accurate,
@@ -152,13 +153,13 @@ def _svm(random_state: int, *, sparse: bool = False) -> Any:
 def _sla(random_state: int, *, sparse: bool = False) -> Any:
     from bblr import SLAClassifier
 
-    return _scaled(SLAClassifier(), sparse)  # nothing in it is random
+    return scaled(SLAClassifier(), sparse)  # nothing in it is random
 
 
 def _untuned(random_state: int, *, sparse: bool = False) -> Any:
     from bblr import BBLRClassifier
 
-    return _scaled(BBLRClassifier(random_state=random_state), sparse)
+    return scaled(BBLRClassifier(random_state=random_state), sparse)
 
 
 def _fixed_prior(prior: str) -> Factory:
@@ -175,7 +176,7 @@ def _cross_validated(**options: Any) -> Factory:
     def build(random_state: int, *, sparse: bool = False) -> Any:
         from bblr import BBLRClassifierCV
 
-        return _scaled(BBLRClassifierCV(random_state=random_state, **options), sparse)
+        return scaled(BBLRClassifierCV(random_state=random_state, **options), sparse)
 
     return build
 
@@ -191,7 +192,7 @@ def _kernel(**options: Any) -> Factory:
     def build(random_state: int, *, sparse: bool = False) -> Any:
         from bblr import KernelBBLRClassifierCV
 
-        return _scaled(KernelBBLRClassifierCV(random_state=random_state, **options), sparse)
+        return scaled(KernelBBLRClassifierCV(random_state=random_state, **options), sparse)
 
     return build
 

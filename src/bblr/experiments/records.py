@@ -9,6 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["Record", "RecordsError", "RecordsFile", "read_records"]
 
 Record = dict[str, Any]
@@ -30,7 +35,7 @@ def _complete_lines(path: Path) -> tuple[list[bytes], int]:
     tail = lines.pop()
     start = _START.encode()
     if not start.startswith(tail[: len(start)]):
-        raise RecordsError(f"{path} does not end with a record; choose another --records file")
+        raise RecordsError(f"{path} does not end with a record; choose another place for records")
     return lines, sum(len(line) + 1 for line in lines)
 
 
@@ -41,7 +46,7 @@ def _parse(path: Path, number: int, line: bytes) -> Record:
     except (ValueError, TypeError, KeyError):
         raise RecordsError(
             f"line {number} of {path} is not a record; delete that line or choose another "
-            "--records file"
+            "place for the records"
         ) from None
 
 
@@ -72,6 +77,20 @@ def read_records(path: str | os.PathLike[str]) -> dict[str, Record]:
     return {record["key"]: record for record in parsed}
 
 
+def _lock(stream: TextIO, path: Path) -> None:
+    """Keep other runs from writing: they would do the work twice and cut each other's lines."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RecordsError(
+            f"another run is writing to {path}; wait until it ends or choose another place"
+        ) from None
+    except OSError:
+        return  # some network file systems have no locks
+
+
 class RecordsFile:
     """Append records to a file, each written out at once.
 
@@ -86,12 +105,23 @@ class RecordsFile:
         self._stream: TextIO | None = None
 
     def __enter__(self) -> Self:
-        """Open the file, cutting off a line that an earlier run left unfinished."""
-        if self.path.exists():
+        """Open the file, cutting off a line that an earlier run left unfinished.
+
+        Raises
+        ------
+        RecordsError
+            If another run is writing to it.
+        """
+        self._stream = self.path.open("a", encoding="utf-8", newline="\n")
+        try:
+            _lock(self._stream, self.path)
             _, end = _complete_lines(self.path)
             if end < self.path.stat().st_size:
                 os.truncate(self.path, end)
-        self._stream = self.path.open("a", encoding="utf-8", newline="\n")
+        except BaseException:
+            self._stream.close()
+            self._stream = None
+            raise
         return self
 
     def __exit__(

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 
 from bblr.experiments.records import Record, RecordsFile, read_records
 
-__all__ = ["Task", "run_tasks"]
+__all__ = ["Task", "is_result", "run_tasks"]
 
 
 class Task(Protocol):
@@ -71,7 +71,7 @@ def run_tasks(
     """
     known = read_records(records)
     tasks = list(tasks)
-    missing = [task for task in tasks if "failure" in known.get(task.key, {"failure": None})]
+    missing = [task for task in tasks if not is_result(known.get(task.key))]
     if on_start is not None:
         on_start(tasks, missing)
     if missing:
@@ -82,6 +82,11 @@ def run_tasks(
                 if on_record is not None:
                     on_record(record)
     return [known[task.key] for task in tasks]
+
+
+def is_result(record: Record | None) -> bool:
+    """Say whether a record holds a result rather than a failure or nothing."""
+    return record is not None and "failure" not in record and "seconds" in record
 
 
 def _execute(tasks: Sequence[Task], jobs: int) -> Iterator[Record]:

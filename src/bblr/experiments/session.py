@@ -8,8 +8,8 @@ from pathlib import Path
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
 
-from bblr.experiments.records import Record, read_records
-from bblr.experiments.runner import Task, run_tasks
+from bblr.experiments.records import Record, RecordsError, read_records
+from bblr.experiments.runner import Task, is_result, run_tasks
 from bblr.experiments.terminal import LiveProgress
 
 __all__ = ["DONE", "FAILED", "INTERRUPTED", "MISUSED", "Stopped", "run_session", "say"]
@@ -54,7 +54,8 @@ def run_session(
     Raises
     ------
     Stopped
-        If the user stopped it or a worker died; that has been said then.
+        If the user stopped it, a worker died or the records cannot be written; that has been
+        said then.
     """
     try:
         with LiveProgress(messages, jobs, verb, guess) as progress:
@@ -75,6 +76,12 @@ def run_session(
             f"{_standing(tasks, records)}; run the same command with fewer --jobs to go on.",
         )
         raise Stopped(FAILED) from None
+    except RecordsError as error:
+        say(messages, f"Error: {error}")
+        raise Stopped(MISUSED) from None
+    except OSError as error:
+        say(messages, f"Error: {error}; {_standing(tasks, records)}; make room and run it again.")
+        raise Stopped(FAILED) from None
     if progress.known:
         say(
             messages,
@@ -91,5 +98,5 @@ def say(console: Console, line: str) -> None:
 
 def _standing(tasks: Sequence[Task], records: Path) -> str:
     known = read_records(records)
-    done = sum(task.key in known for task in tasks)
+    done = sum(is_result(known.get(task.key)) for task in tasks)
     return f"{done} of {len(tasks)} results are in {records}"

@@ -56,7 +56,7 @@ def library(added: Path) -> Library:
 @pytest.fixture
 def given(library: Library) -> Given:
     prints = {name: library.table(name).fingerprint for name in ("small", "large")}
-    return Given("full", 0, prints, {}, library)
+    return Given("full", 0, prints, {}, frozenset({"large"}), library)
 
 
 def make_table(**changes) -> Table:

@@ -15,7 +15,7 @@ def table(name, entries):
 
 
 def only(results):
-    (finding,) = findings(results)
+    (finding,) = findings(results, "full")
     return finding
 
 
@@ -51,7 +51,7 @@ def test_web8(default, official, leak_free):
         for row in ("web8, official split", "web8, leak-free")
         for column, value in (("LR", 0.9), ("SVM", 1.0), ("BBLR (default)", default))
     ]
-    found = findings([table("table-large", entries)])
+    found = findings([table("table-large", entries)], "full")
     assert [finding.met for finding in found] == [bool(official), bool(leak_free)]
 
 
@@ -66,8 +66,8 @@ def test_trec(errors, met):
 
 @pytest.mark.parametrize(("ours", "met"), [(17.3, True), (17.35, False)])
 def test_reviews(ours, met):
-    entries = [Entry("Books", "LR", None, 17.0), Entry("Books", "BBLR⁴", None, ours)]
-    finding = only([table("table-reviews", entries)])
+    entries = [Entry("Books", "LR", 17.0, 17.0), Entry("Books", "BBLR⁴", 20.0, ours)]
+    finding = findings([table("table-reviews", entries)], "full")[-1]
     assert finding.met is met and bool(finding.rows) is not met
 
 
@@ -80,4 +80,19 @@ def test_pooled_tests_are_judged_by_each_row_once():
 
 
 def test_nothing_is_found_in_nothing():
-    assert findings([]) == []
+    assert findings([], "full") == []
+
+
+def test_a_quick_run_judges_nothing():
+    entries = [Entry("Heart", "LR", 16.8, 16.8)]
+    (finding,) = findings([table("table-errors", entries)], "quick")
+    assert finding.met is None and finding.evidence
+
+
+def test_data_of_the_user_are_not_counted():
+    entries = [
+        Entry("Books", "LR", 19.75, 17.0), Entry("Books", "BBLR⁴", 18.15, 17.0),
+        Entry("Mine", "LR", None, 1.0), Entry("Mine", "BBLR⁴", None, 9.0),
+    ]  # fmt: skip
+    reviews = findings([table("table-reviews", entries)], "full")[-1]
+    assert reviews.met and reviews.evidence.startswith("1 of 1")

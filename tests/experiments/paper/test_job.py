@@ -98,6 +98,7 @@ def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
         (["--quick", "--full"], "exclude each other"),
         (["--jobs", "0"], "--jobs must be at least 1"),
         (["--seed", "-1"], "--seed must be at least 0"),
+        (["--seed", "9999999999"], "--seed must be at most"),
         (["--out", "a/b/c"], "--out needs a folder that exists"),
         (["--with", "nothing.py"], "--with"),
     ],
@@ -117,6 +118,29 @@ def test_records_of_something_else_are_left_alone(tmp_path):
     result = reproduce("table-uci-data", "--out", out)
     assert result.exit_code == 2
     assert (out / "records.jsonl").read_text() == "my diary\n"
+
+
+@pytest.mark.parametrize("y", ["[0, 1, 2]", "[0, 0, 0]", "[0, 1]"])
+def test_data_of_the_user_that_cannot_be_used_are_named(tmp_path, y):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from bblr.experiments.paper.library import own\n"
+        f"DATA = [own('mine', 'Mine [/x]', [[0.0], [1.0], [2.0]], {y})]\n"
+    )
+    result = reproduce("table-uci-data", "--with", path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--with the data 'mine' cannot be used" in " ".join(result.stderr.split())
+
+
+def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
+    from bblr.experiments.records import RecordsFile
+
+    out = tmp_path / "out"
+    out.mkdir()
+    with RecordsFile(out / "records.jsonl"):
+        result = reproduce("table-uci-data", "--out", out, "--jobs", 1)
+    assert result.exit_code == 2
+    assert "another run is writing" in " ".join(result.stderr.split())
 
 
 def test_the_list_names_everything_and_writes_nothing(tmp_path, monkeypatch):

@@ -39,6 +39,18 @@ def test_a_good_file_is_accepted_and_its_names_are_known(library):
             "DATA = [own('pima', 'Pima', [[0.0], [1.0]], [0, 1])]",
             "the name 'pima' is taken",
         ),
+        (
+            "from bblr.experiments.methods import Method\n"
+            "METHODS = [Method('mine', 'LR', '', None)]",
+            "the label 'LR' is taken",
+        ),
+        (
+            "from bblr.experiments.paper.library import own\n"
+            "DATA = [own('mine', 'Total', [[0.0], [1.0]], [0, 1])]",
+            "the title 'Total' is taken",
+        ),
+        ("METHODS = None", "METHODS must be a list, got NoneType"),
+        ("raise SystemExit(0)", "cannot be run: SystemExit"),
     ],
 )
 def test_bad_files_are_refused_by_name(tmp_path, text, message):
@@ -50,6 +62,42 @@ def test_bad_files_are_refused_by_name(tmp_path, text, message):
 def test_a_file_that_is_not_there_is_refused():
     with pytest.raises(SettingError, match="is no file"):
         Library(("nowhere.py",)).check()
+
+
+def test_the_same_name_in_two_files_is_refused(tmp_path, added):
+    twin = tmp_path / "twin.py"
+    twin.write_text(added.read_text())
+    with pytest.raises(SettingError, match="is taken"):
+        Library((str(added), str(twin))).check()
+
+
+def test_a_file_may_have_dataclasses_and_neighbours(tmp_path):
+    (tmp_path / "neighbour.py").write_text("LABEL = 'Mine'\n")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from neighbour import LABEL\n"
+        "from bblr.experiments.methods import Method\n"
+        "@dataclass\nclass Thing:\n    x: int\n"
+        "METHODS = [Method('mine', LABEL, '', None)]\n"
+    )
+    library = Library((str(path),))
+    library.check()
+    assert library.method("mine").label == "Mine"
+
+
+def test_a_file_that_changes_during_a_run_is_refused(tmp_path, added):
+    library = Library((str(added),))
+    added.write_text("METHODS = []")
+    with pytest.raises(SettingError, match="changed during the run"):
+        library.check()
+
+
+@pytest.mark.parametrize("test", [[True, False, False, False], [4], [-1], [0, 0], [], range(4)])
+def test_test_rows_must_be_some_of_the_rows(test):
+    with pytest.raises(ValueError, match="test must hold numbers"):
+        own("mine", "Mine", np.eye(4), [0, 1, 0, 1], test=test).load()
 
 
 def test_names_do_not_collide():

@@ -21,7 +21,7 @@ TABLES = [
 
 
 def given(level, exhibit):
-    return Given(level, 0, dict.fromkeys(exhibit.needs, "x"), {}, Library())
+    return Given(level, 0, dict.fromkeys(exhibit.needs, "x"), {})
 
 
 def test_every_table_of_the_paper_is_there():
@@ -67,7 +67,7 @@ def test_printed_figures_have_a_place(name):
 @pytest.mark.parametrize("name", TABLES)
 def test_without_any_record_a_table_still_shows_what_was_printed(name):
     exhibit = all_exhibits()[name]
-    nothing = Given("full", 0, {}, dict.fromkeys(exhibit.needs, "not here"), Library())
+    nothing = Given("full", 0, {}, dict.fromkeys(exhibit.needs, "not here"))
     assert list(exhibit.tasks(nothing)) == []
     for result in exhibit.results(nothing, {}):
         assert isinstance(result, TableResult)

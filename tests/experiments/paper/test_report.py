@@ -180,9 +180,9 @@ def test_markdown_has_every_figure(arguments, markdown):
 
 
 def test_findings_are_told_by_words_and_signs(html, markdown):
-    for text in ("✓ Met", "✗ Not met", "○ Not measured", "Table 3, Heart; Table 3, Liver."):
+    for text in ("✓ Met", "✗ Not met", "○ Not judged", "Table 3, Heart; Table 3, Liver."):
         assert text in html and text in markdown
-    assert "1 met, 1 not met, 1 not measured." in html
+    assert "1 met, 1 not met, 1 not judged." in html
 
 
 @pytest.mark.parametrize(

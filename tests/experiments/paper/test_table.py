@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bblr.experiments.paper.exhibit import Given
 from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.pooled import PooledTests
 from bblr.experiments.paper.protocols import CrossValidation, Once
-from bblr.experiments.paper.table import Column, Gain, Reading
+from bblr.experiments.paper.table import Column, Gain, Reading, Remark
 from bblr.experiments.settings import Condition
 from tests.experiments.paper.conftest import make_table
 
@@ -98,12 +97,15 @@ def _without_additions(library):
         def digest(self, method):
             return ""
 
+        def table(self, data, *, download=False):
+            return library.table(data)
+
     return Quiet(library.files)
 
 
 def test_missing_data_leave_a_reason_and_no_figure(given):
-    without = Given("full", 0, {"large": given.fingerprints["large"]}, {"small": "no file"},
-                    given.library)  # fmt: skip
+    prints = {"large": given.fingerprints["large"]}
+    without = replace(given, fingerprints=prints, missing={"small": "no file"})
     table = make_table(total=True)
     first = table.results(without, run(table, without))[0]
     entry = first.entry("Small", "Tree")
@@ -122,11 +124,59 @@ def test_failed_fits_are_counted(given, added):
     assert first.entry("Small", "Tree").ours is not None
 
 
+def test_a_figure_over_some_of_the_folds_is_no_figure(given):
+    table = make_table(total=True, data=("small", "large"), columns=(Column("tree"),))
+    plain = replace(given, library=_without_additions(given.library))
+    records = run(table, plain)
+    tasks = [t for t in table.tasks(plain) if (t.data, t.folds) == ("small", 4)]
+    records[tasks[0].key] = {"key": tasks[0].key, "failure": "ValueError: no", "seconds": 0.0}
+    first = table.results(plain, records)[0]
+    assert first.entry("Small", "Tree").ours is None
+    assert "only 11 of 12" in first.entry("Small", "Tree").remark
+    assert first.entry("Total", "Tree").ours is None
+    assert first.entry("Total", "Tree").remark == "a row is missing"
+    assert first.entry("Large", "Tree").ours is not None
+
+
+def test_counts_of_some_folds_are_scaled_to_all(given):
+    quick = replace(given, level="quick")
+    counts = make_table(metric="errors").results(quick, run(make_table(metric="errors"), quick))
+    rates = make_table().results(quick, run(make_table(), quick))
+    for row, n in (("Small", 60), ("Large", 120)):
+        count = counts[0].entry(row, "Tree").ours
+        assert count == pytest.approx(rates[0].entry(row, "Tree").ours * n / 100)
+
+
 def test_the_given_split_and_the_whole(given):
-    table = make_table(readings=(Reading(*2 * (Once("as given"),)),))
-    records = run(table, given)
-    sizes = {(r["data"], r["n_train"], r["n_test"]) for r in records.values()}
-    assert sizes == {("small", 40, 20), ("large", 120, 120)}
+    def sizes(folds):
+        table = make_table(readings=(Reading(*2 * (Once("once", folds=folds),)),))
+        records = run(table, given)
+        return table, {(r["data"], r["n_train"], r["n_test"]) for r in records.values()}
+
+    assert sizes(1)[1] == {("small", 60, 60), ("large", 120, 120)}
+    table, found = sizes(0)
+    assert found == {("small", 40, 20)}
+    (result,) = table.results(given, {})
+    assert result.entry("Large", "Tree").remark == "it has no test rows of its own"
+
+
+@pytest.mark.parametrize(
+    ("when", "printed", "shown"),
+    [("lower", 99.0, True), ("lower", 0.0, False), ("higher", 0.0, True), ("always", None, True)],
+)
+def test_a_remark_stands_only_where_it_holds(given, when, printed, shown):
+    table = make_table(
+        data=("small",), columns=(Column("tree"),), printed={"small": (printed,)},
+        remarks={("small", "tree"): Remark("Because.", when)},
+    )  # fmt: skip
+    plain = replace(given, library=_without_additions(given.library))
+    first = table.results(plain, run(table, plain))[0]
+    assert (first.entry("Small", "Tree").remark == "Because.") is shown
+
+
+def test_data_that_differ_each_time_fail(given):
+    task = replace(make_table().tasks(given)[0], fingerprint="other")
+    assert "not the same each time" in task.run()["failure"]
 
 
 def test_keys_tell_everything_apart_that_decides_a_result(given, library):
@@ -145,7 +195,9 @@ def test_editing_the_file_of_a_method_runs_it_again(given, added):
     table = make_table()
     before = {t.key for t in table.tasks(given)}
     added.write_text(added.read_text() + "\n# changed\n")
-    assert not before & {t.key for t in table.tasks(given)}
+    assert before == {t.key for t in table.tasks(given)}, "a run keeps the file it began with"
+    later = replace(given, library=Library(given.library.files))
+    assert not before & {t.key for t in table.tasks(later)}
 
 
 def test_pooled_tests_count_rows_once_in_the_second_half(given):

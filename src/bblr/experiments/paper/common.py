@@ -34,8 +34,8 @@ TIES = (
     "A score of exactly 0 counts as an error here; Nguyen and Sanner's code counts it as correct."
 )
 HARDER = (
-    "LR or SVM, too, differ from their printed figures by a point or more: the paper's noise is "
-    "not quite either of the two kinds run here."
+    "The paper's noise is not quite either of the two kinds run here: LR and SVM differ from "
+    "their printed figures, too."
 )
 SLA_TUNING = (
     "The paper doubts its own runs of SLA under noise, which SLA's authors found to gain; here it "

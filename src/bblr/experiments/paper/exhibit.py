@@ -31,6 +31,8 @@ class Given:
         Of the data sets that can be had.
     missing : dict of str to str
         Why each of the others cannot.
+    whole : frozenset of str
+        Of these, the ones without test rows of their own.
     library : Library
         Where data and methods are looked up.
     """
@@ -39,6 +41,7 @@ class Given:
     seed: int
     fingerprints: Mapping[str, str]
     missing: Mapping[str, str]
+    whole: frozenset[str] = frozenset()
     library: Library = field(default_factory=Library)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
+from bblr.experiments.paper.exhibit import Level
 from bblr.experiments.paper.results import Entry, FigureResult, Finding, TableResult
 
 __all__ = ["findings"]
@@ -20,8 +22,11 @@ _CLEAN = ("table-errors", "table-large", "table-reviews")
 _PERCENT = ("table-errors", "table-noisy-errors", "table-large", "table-reviews")
 
 
-def findings(results: Sequence[TableResult | FigureResult]) -> list[Finding]:
-    """Work out what the tables say together; nothing about tables that are not there."""
+def findings(results: Sequence[TableResult | FigureResult], level: Level) -> list[Finding]:
+    """Work out what the tables say together; nothing about tables that are not there.
+
+    A quick run tells the figures but judges nothing: they rest on too few rows.
+    """
     tables = _first_readings(results)
     tests: tuple[Callable[[dict[str, TableResult]], Finding | None], ...] = (
         _baselines,
@@ -33,8 +38,8 @@ def findings(results: Sequence[TableResult | FigureResult]) -> list[Finding]:
         _reviews,
         _pooled,
     )
-    found = (test(tables) for test in tests)
-    return [finding for finding in found if finding is not None]
+    found = [finding for test in tests if (finding := test(tables)) is not None]
+    return found if level == "full" else [replace(finding, met=None) for finding in found]
 
 
 def _first_readings(results: Iterable[TableResult | FigureResult]) -> dict[str, TableResult]:
@@ -131,7 +136,7 @@ def _leak_free(tables: dict[str, TableResult]) -> Finding | None:
 
 def _fewer(tables: dict[str, TableResult], data: str, share: float) -> Finding | None:
     row = _row(tables, "table-large", data)
-    if not {_DEFAULT, "LR"} <= set(row):
+    if not {_DEFAULT, "LR"} <= set(row) or not row["LR"]:
         return None
     fewer = 100.0 * (1.0 - row[_DEFAULT] / row["LR"])
     entry = tables["table-large"].entry(data, _DEFAULT)
@@ -147,7 +152,9 @@ def _reviews(tables: dict[str, TableResult]) -> Finding | None:
     if "table-reviews" not in tables:
         return None
     above, count = [], 0
-    for row in tables["table-reviews"].rows:
+    # Those of the paper, not those of a user's file.
+    rows = dict.fromkeys(e.row for e in tables["table-reviews"].entries if e.printed is not None)
+    for row in rows:
         figures = _row(tables, "table-reviews", row)
         for column in (*_OURS, _DEFAULT):
             if column in figures and "LR" in figures:

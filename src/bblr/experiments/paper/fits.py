@@ -13,10 +13,13 @@ from bblr.experiments.paper.protocols import AnyProtocol
 from bblr.experiments.paper.results import Significance
 from bblr.experiments.paper.work import Work
 from bblr.experiments.records import Record
+from bblr.experiments.runner import is_result
 from bblr.experiments.settings import Condition
 from bblr.experiments.summary import versus
 
-__all__ = ["METRICS", "PaperFit", "compare_wrong", "finished", "fits"]
+__all__ = [
+    "METRICS", "PaperFit", "compare_wrong", "finished", "fits", "shortfall", "significance",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +43,7 @@ class PaperFit(Work):
             folds=self.folds,
             seed=self.seed,
         )
-        table, method = self.library.table(self.data), self.library.method(self.method)
+        table, method = self.table(), self.library.method(self.method)
         found = evaluate(cell, table, method)
         rows, truth, predictions = (
             np.asarray(found.pop(name)) for name in ("rows", "truth", "predictions")
@@ -66,9 +69,18 @@ def fits(protocol: AnyProtocol, data: str, method: str, **others: Any) -> list[P
 
 
 def finished(tasks: Sequence[Work], records: Mapping[str, Record]) -> list[Record]:
-    """Return the records of the tasks that ended well."""
-    found = [records[task.key] for task in tasks if task.key in records]
-    return [record for record in found if "failure" not in record]
+    """Return the records of all tasks, or none unless every task ended well.
+
+    A figure over some of the folds is not the figure of the table.
+    """
+    found = [records.get(task.key) for task in tasks]
+    return [record for record in found if record] if all(map(is_result, found)) else []
+
+
+def shortfall(tasks: Sequence[Work], records: Mapping[str, Record]) -> str:
+    """Say how many tasks did not end well, if any."""
+    done = sum(is_result(records.get(task.key)) for task in tasks)
+    return f"only {done} of {len(tasks)} fits ended well" if done < len(tasks) else ""
 
 
 def _repeats(records: Sequence[Record]) -> int:
@@ -77,7 +89,8 @@ def _repeats(records: Sequence[Record]) -> int:
 
 # From the records of one method on one data set to a figure of a table.
 METRICS = {
-    "errors": lambda rs: sum(r["errors"] for r in rs) / _repeats(rs),
+    # Of a whole cross-validation, also where only some of its folds were run.
+    "errors": lambda rs: max(rs[0]["folds"], 1) * float(np.mean([r["errors"] for r in rs])),
     "rate": lambda rs: 100.0 * sum(r["errors"] for r in rs) / sum(r["n_test"] for r in rs),
     "train_errors": lambda rs: float(np.mean([r["train_errors"] for r in rs])),
     "vectors": lambda rs: float(np.mean([r["vectors"] for r in rs])),

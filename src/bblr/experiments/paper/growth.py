@@ -53,7 +53,7 @@ class GrowthTask(Work):
         """Count vectors and test errors, and the weights before and after by size."""
         random = np.random.SeedSequence([self.seed, self.repeat, *b"growth"])
         seed = int(random.generate_state(1)[0]) & 0x7FFFFFFF
-        parts = split(self.library.table(self.data), self.n, seed)
+        parts = split(self.table(), self.n, seed)
         model = self._fit(parts.X_train, parts.y_train, seed)
         found: Record = {
             "vectors": int(np.sum(model.n_support_)),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 from rich.console import Console
+from rich.text import Text
 
 from bblr._atomic import whole_file
 from bblr.experiments.paper.exhibit import Exhibit, Level
@@ -19,13 +20,22 @@ from bblr.experiments.paper.registry import select
 from bblr.experiments.paper.results import Reproduction
 from bblr.experiments.paper.terminal import print_findings, print_list, print_table
 from bblr.experiments.records import Record, RecordsError, read_records
-from bblr.experiments.session import DONE, FAILED, MISUSED, Stopped, run_session, say
+from bblr.experiments.session import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    Stopped,
+    run_session,
+    say,
+)
 from bblr.experiments.settings import SettingError
 
 __all__ = ["ReproduceJob", "run_reproduce"]
 
 # With so many exhibits or fewer, their tables are printed.
 _FEW = 3
+_LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,8 @@ class ReproduceJob:
     @property
     def library(self) -> Library:
         """Where data and methods are looked up."""
-        return Library(tuple(str(path.absolute()) for path in self.files))
+        files = (str(path.expanduser().absolute()) for path in self.files)
+        return Library(tuple(dict.fromkeys(files)))
 
     def chosen(self) -> list[Exhibit]:
         """Check every setting and look the exhibits up; nothing is written."""
@@ -66,6 +77,8 @@ class ReproduceJob:
             value = getattr(self, setting)
             if value is not None and value < least:
                 raise SettingError(setting, f"must be at least {least}, got {value}")
+        if self.seed > _LARGEST_SEED:
+            raise SettingError("seed", f"must be at most {_LARGEST_SEED}, got {self.seed}")
         self.library.check()
         if not self.list_only:
             self._check_out()
@@ -104,8 +117,11 @@ def run_reproduce(job: ReproduceJob) -> int:
     except RecordsError as error:
         say(messages, f"Error: {error}")
         return MISUSED
-    job.out.mkdir(exist_ok=True)
+    except KeyboardInterrupt:
+        say(messages, "Stopped while loading the data; nothing was run.")
+        return INTERRUPTED
     try:
+        job.out.mkdir(exist_ok=True)
         records = run_session(
             list(plan.tasks.values()),
             job.records_path,
@@ -114,9 +130,12 @@ def run_reproduce(job: ReproduceJob) -> int:
             verb="Reproducing",
             guess=plan.guess,
         )
+        return _show(job, plan, records, messages, console)
     except Stopped as stopped:
         return stopped.status
-    return _show(job, plan, records, messages, console)
+    except OSError as error:
+        say(messages, f"Error: {error}; what was run stands in {job.records_path}.")
+        return FAILED
 
 
 def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) -> Plan:
@@ -128,11 +147,11 @@ def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) 
             job.library,
             known=read_records(job.records_path),
             download=job.download,
-            report=lambda title: status.update(f"Loading {title}"),
+            report=lambda title: status.update(Text(f"Loading {title}")),
         )
     for name, why in plan.given.missing.items():
         say(messages, f"Left out: {job.library.title(name)}: {why}")
-    if plan.given.missing and not job.download:
+    if set(plan.given.missing) - set(job.library.added_sources) and not job.download:
         say(messages, "--download fetches what has a public address.")
     return plan
 
@@ -143,13 +162,9 @@ def _show(
     from bblr.experiments.paper.report import render_markdown, write_report
 
     results = plan.results(records)
-    verdicts = findings(results)
+    verdicts = findings(results, job.level)
     failed = [record for record in records if "failure" in record]
     failures = [f"{r['label']} on {r['data']}: {r['failure']}" for r in failed]
-    if len(plan.exhibits) <= _FEW:
-        for result in results:
-            print_table(result, console)
-    print_findings(verdicts, console)
     found = Reproduction(
         results,
         verdicts,
@@ -162,6 +177,11 @@ def _show(
     write_report(job.out / "report.html", found)
     with whole_file(job.out / "tables.md") as file:
         file.write(render_markdown(found).encode())
+    # Files first: a terminal that cannot show a sign must not cost the report.
+    if len(plan.exhibits) <= _FEW:
+        for result in results:
+            print_table(result, console)
+    print_findings(verdicts, console)
     say(console, f"Report: {job.out / 'report.html'}")
     if not failed:
         return DONE

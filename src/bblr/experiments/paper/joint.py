@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from bblr.experiments.paper.exhibit import Exhibit, Given
-from bblr.experiments.paper.fits import finished, significance
+from bblr.experiments.paper.fits import finished, shortfall, significance
 from bblr.experiments.paper.results import Entry, FigureResult, Significance, TableResult
 from bblr.experiments.paper.work import Work
 from bblr.experiments.records import Record
@@ -148,6 +148,11 @@ class JointTable(Exhibit):
             )
         ]
 
+    def _remark(self, given: Given, records: Mapping[str, Record], data: str, local: str) -> str:
+        missing = given.missing.get(data, "")
+        short = shortfall(self._tasks(given, data, local), records)
+        return missing or short or self.remarks.get(data, "")
+
     def _row(self, given: Given, records: Mapping[str, Record], data: str) -> list[Entry]:
         found = {local: finished(self._tasks(given, data, local), records)
                  for local in self.locals_}  # fmt: skip
@@ -163,7 +168,7 @@ class JointTable(Exhibit):
                         printed=figures[place] if place < len(figures) else None,
                         ours=_accuracy(found[local], way),
                         tests=_tests(found, local, way, given),
-                        remark=given.missing.get(data, "") or self.remarks.get(data, ""),
+                        remark=self._remark(given, records, data, local),
                     )
                 )
         return entries

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -60,9 +61,22 @@ def own(name: str, title: str, X: Any, y: Any, test: Any = None) -> Source:
     """
 
     def load(download: bool = False) -> Table:
-        return _table(name, X, y, test)
+        from sklearn.utils import check_X_y
+
+        checked, labels = check_X_y(X, y, accept_sparse="csr")
+        return _table(name, checked, labels, _test_rows(test, len(labels)))
 
     return Source(name, title, load)
+
+
+def _test_rows(test: Any, n: int) -> Any:
+    if test is None:
+        return None
+    rows = np.asarray(list(test))
+    whole = rows.dtype.kind in "iu" and rows.ndim == 1 and len(np.unique(rows)) == len(rows)
+    if not whole or not 0 < len(rows) < n or rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"test must hold numbers of some of the {n} rows, each once, from 0")
+    return rows
 
 
 def _table(name: str, X: Any, y: Any, test: Any = None) -> Table:
@@ -179,16 +193,29 @@ GROUPS: dict[str, Source] = {
 }
 
 
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
+
+
 @cache
-def _module(path: str) -> ModuleType:
-    """Run a file of the user, once a process."""
-    spec = importlib.util.spec_from_file_location(f"bblr_added_{Path(path).stem}", path)
+def _module(path: str, digest: str) -> ModuleType:
+    """Run a file of the user, once a process, with its folder at hand for imports."""
+    if _digest(path) != digest:
+        raise SettingError("with", f"{path!r} changed during the run; run the same command again")
+    name = f"bblr_added_{digest}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise SettingError("with", f"{path!r} is not a Python file")
+        raise SettingError("with", f"{path!r} is not a Python file; name one that ends in .py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if str(Path(path).parent) not in sys.path:
+        sys.path.append(str(Path(path).parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = " ".join(str(error).split())
         raise SettingError(
             "with", f"{path!r} cannot be run: {type(error).__name__}: {message}"
@@ -196,20 +223,25 @@ def _module(path: str) -> ModuleType:
     return module
 
 
-def _added(path: str, name: str, kind: type) -> list[Any]:
-    found = list(getattr(_module(path), name, ()))
+def _added(path: str, digest: str, name: str, kind: type[Any]) -> list[Any]:
+    found = getattr(_module(path, digest), name, [])
+    if not isinstance(found, list | tuple):
+        raise SettingError("with", f"{path!r}: {name} must be a list, got {type(found).__name__}")
     for item in found:
         if not isinstance(item, kind):
             raise SettingError(
                 "with",
                 f"{path!r}: {name} must list {kind.__name__} objects, got {type(item).__name__}",
             )
-    return found
+        words = (item.name, item.title) if isinstance(item, Source) else (item.name, item.label)
+        if not all(isinstance(word, str) and word for word in words):
+            raise SettingError("with", f"{path!r}: names and what tables show must be words")
+    return list(found)
 
 
 @lru_cache(maxsize=_KEPT)
-def _load(library: Library, name: str, download: bool) -> Any:
-    return library.sources[name].load(download=download)
+def _load(library: Library, name: str) -> Any:
+    return library.sources[name].load(download=False)
 
 
 @dataclass(frozen=True)
@@ -224,16 +256,25 @@ class Library:
     """
 
     files: tuple[str, ...] = ()
+    digests: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the files as they are now: a worker that finds another one refuses it."""
+        object.__setattr__(self, "digests", tuple(map(_digest, self.files)))
 
     @property
     def added_methods(self) -> dict[str, Method]:
         """The methods of the user's files."""
-        return {m.name: m for path in self.files for m in _added(path, "METHODS", Method)}
+        return {method.name: method for method in self._all("METHODS", Method)}
 
     @property
     def added_sources(self) -> dict[str, Source]:
         """The data sets of the user's files."""
-        return {s.name: s for path in self.files for s in _added(path, "DATA", Source)}
+        return {source.name: source for source in self._all("DATA", Source)}
+
+    def _all(self, name: str, kind: type[Any]) -> list[Any]:
+        pairs = zip(self.files, self.digests, strict=True)
+        return [item for path, digest in pairs for item in _added(path, digest, name, kind)]
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -249,14 +290,16 @@ class Library:
         return self.sources[data].title
 
     def table(self, data: str, *, download: bool = False) -> Any:
-        """Load a data set, once a process."""
-        return _load(self, data, download)
+        """Load a data set; the last few are kept."""
+        if download:
+            self.sources[data].load(download=True)
+        return _load(self, data)
 
     def digest(self, method: str) -> str:
         """Return a hash of the user's file that a method comes from; empty for one of ours."""
-        for path in self.files:
-            if any(m.name == method for m in _added(path, "METHODS", Method)):
-                return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+        for path, digest in zip(self.files, self.digests, strict=True):
+            if any(added.name == method for added in _added(path, digest, "METHODS", Method)):
+                return digest
         return ""
 
     def check(self) -> None:
@@ -265,15 +308,41 @@ class Library:
         Raises
         ------
         SettingError
-            If a file is missing, fails, defines neither list, or takes a name that is in use.
+            If a file is missing, fails, defines neither list, or takes a name, a label or a title
+            that is in use.
         """
-        for path in self.files:
+        ours = [*METHODS.values(), *TRAINERS.values()]
+        methods = _Taken("name", {m.name for m in ours}), _Taken("label", {m.label for m in ours})
+        known = [*DATA.values(), *GROUPS.values()]
+        sources = (
+            _Taken("name", {s.name for s in known}),
+            _Taken("title", {*(s.title for s in known), "Total"}),
+        )
+        for path, digest in zip(self.files, self.digests, strict=True):
             if not Path(path).is_file():
                 raise SettingError("with", f"{path!r} is no file; check the path")
-            methods = _added(path, "METHODS", Method)
-            sources = _added(path, "DATA", Source)
-            if not methods and not sources:
+            mine = _added(path, digest, "METHODS", Method), _added(path, digest, "DATA", Source)
+            if not any(mine):
                 raise SettingError("with", f"{path!r} defines neither METHODS nor DATA")
-            taken = [m.name for m in methods if m.name in METHODS or m.name in TRAINERS]
-            for name in taken + [s.name for s in sources if s.name in DATA or s.name in GROUPS]:
-                raise SettingError("with", f"{path!r}: the name {name!r} is taken; choose another")
+            for method in mine[0]:
+                methods[0].take(path, method.name)
+                methods[1].take(path, method.label)
+            for source in mine[1]:
+                sources[0].take(path, source.name)
+                sources[1].take(path, source.title)
+
+
+@dataclass
+class _Taken:
+    """Words in use: figures are found by them, so none may stand for two things."""
+
+    kind: str
+    words: set[str]
+
+    def take(self, path: str, word: str) -> None:
+        """Refuse a word that is in use."""
+        if word in self.words:
+            raise SettingError(
+                "with", f"{path!r}: the {self.kind} {word!r} is taken; choose another"
+            )
+        self.words.add(word)

@@ -42,7 +42,7 @@ def render_markdown(found: Reproduction) -> str:
 
 
 def _said(finding: Finding) -> str:
-    verdict = {None: "○ Not measured", True: "✓ Met", False: "✗ Not met"}[finding.met]
+    verdict = {None: "○ Not judged", True: "✓ Met", False: "✗ Not met"}[finding.met]
     against = f"Against it: {'; '.join(finding.rows)}." if finding.rows else ""
     rest = filter(None, [finding.claim, finding.evidence, against])
     return f"**{verdict}.** {_plain(' '.join(rest))}"

@@ -14,6 +14,7 @@ from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.results import FigureResult, TableResult
 from bblr.experiments.records import Record
 from bblr.experiments.runner import Task
+from bblr.experiments.settings import SettingError
 
 __all__ = ["Plan", "make_plan"]
 
@@ -82,21 +83,34 @@ def make_plan(
         Whether to fetch data that are not at hand.
     report : callable
         Called with the title of each data set before it is loaded.
+
+    Raises
+    ------
+    SettingError
+        If data of the user's files cannot be used.
     """
     names = dict.fromkeys(name for exhibit in exhibits for name in exhibit.needs)
     recorded = {r["data"]: r["fingerprint"] for r in known.values() if "fingerprint" in r}
-    fingerprints, missing, absent = {}, {}, set()
+    fingerprints, missing, absent, whole = {}, {}, set(), set()
     for name in (*names, *library.added_sources):
         report(library.title(name))
         try:
-            fingerprints[name] = library.table(name, download=download).fingerprint
+            table = library.table(name, download=download)
+            fingerprints[name] = table.fingerprint
+            if getattr(table, "test", None) is None:
+                whole.add(name)
         except (OSError, ImportError) as error:
             absent.add(name)
             if name in recorded:
                 fingerprints[name] = recorded[name]
             else:
                 missing[name] = _anywhere(str(error))
-    given = Given(level, seed, fingerprints, missing, library)
+        except Exception as error:
+            if name not in library.added_sources:
+                raise
+            problem = " ".join(str(error).split())
+            raise SettingError("with", f"the data {name!r} cannot be used: {problem}") from error
+    given = Given(level, seed, fingerprints, missing, frozenset(whole), library)
     tasks: dict[str, Task] = {}
     seconds: dict[str, float] = {}
     for exhibit in exhibits:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from bblr.experiments.paper.exhibit import Exhibit, Given
-from bblr.experiments.paper.fits import PaperFit, compare_wrong, finished, fits
+from bblr.experiments.paper.fits import PaperFit, compare_wrong, finished, fits, shortfall
 from bblr.experiments.paper.results import Entry, FigureResult, TableResult
 from bblr.experiments.paper.table import Reading
 from bblr.experiments.records import Record
@@ -91,8 +91,11 @@ class PooledTests(Exhibit):
                 *(None for _ in pairs),
             )
             ours = [pooled for pooled, _ in pairs] + [once for _, once in pairs]
+            tasks = [t for m in (self.method, *self.rivals) for t in self._fits(given, reading, m)]
+            short = shortfall(tasks, records)
             entries += [
-                Entry(reading.part, *row) for row in zip(columns, printed, ours, strict=True)
+                Entry(reading.part, *row, remark=short)
+                for row in zip(columns, printed, ours, strict=True)
             ]
         return [
             TableResult(
@@ -102,7 +105,7 @@ class PooledTests(Exhibit):
                 reading=self.reading,
                 unit="z of McNemar's test",
                 digits=2,
-                better="higher",
+                better=None,
                 rows=tuple(reading.part for reading in readings),
                 columns=columns,
                 entries=tuple(entries),

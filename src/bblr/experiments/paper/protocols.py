@@ -15,7 +15,7 @@ class AnyProtocol(Protocol):
 
     @property
     def folds(self) -> int:
-        """Number of folds; 0 where the data come with a division of their own, or with none."""
+        """Number of folds; 1 for all rows in both parts, 0 for the data's own division."""
         ...
 
     @property
@@ -63,16 +63,16 @@ class CrossValidation:
     def label(self) -> str:
         """The protocol in words."""
         times = f"{self.repeats} × " if self.repeats > 1 else ""
-        some = "" if self.only is None else f", the first {self.only} folds"
+        some = "" if self.only is None else f" of which {self.only} folds, counts scaled to all"
         return f"{times}{self.folds}-fold cross-validation{some}, {self.condition.label}"
 
 
 @dataclass(frozen=True)
 class Once:
-    """One fit: the division that the data come with, or all rows for both parts."""
+    """One fit: on all rows, or with ``folds=0`` by the division that the data come with."""
 
     label: str
-    folds: int = 0
+    folds: int = 1
     condition: Condition = CLEAN
 
     @property

@@ -131,7 +131,7 @@ class Finding:
     evidence : str
         The figures behind it.
     met : bool or None
-        Whether they bear it out; None where they were not measured.
+        Whether they bear it out; None where too little was run to judge.
     rows : tuple of str
         The rows that speak against it, by name.
     """

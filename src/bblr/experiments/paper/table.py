@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bblr.experiments.paper.exhibit import Exhibit, Given, Level
-from bblr.experiments.paper.fits import METRICS, PaperFit, finished, fits, significance
+from bblr.experiments.paper.fits import METRICS, PaperFit, finished, fits, shortfall, significance
 from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.protocols import AnyProtocol
 from bblr.experiments.paper.results import Entry, FigureResult, Significance, TableResult
 from bblr.experiments.records import Record
 
-__all__ = ["Column", "Gain", "Reading", "Table"]
+__all__ = ["Column", "Gain", "Reading", "Remark", "Table"]
 
 TOTAL = "Total"
+_UNDIVIDED = "it has no test rows of its own"
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,26 @@ class Reading:
     def at(self, level: Level) -> AnyProtocol | None:
         """Return what is run at a level, if anything."""
         return self.full if level == "full" else self.quick
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence that stands beside a figure only where it holds.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    when : {"lower", "higher", "always"}
+        Whether ours must be lower or higher than the printed figure.
+    """
+
+    text: str
+    when: Literal["lower", "higher", "always"]
+
+    def holds(self, difference: float) -> bool:
+        """Say whether it is true of figures that differ so."""
+        return {"lower": difference < 0, "higher": difference > 0, "always": True}[self.when]
 
 
 @dataclass(frozen=True)
@@ -130,7 +151,8 @@ class Table(Exhibit):
     rivals : tuple of str
         Columns' methods to test the others against.
     remarks : dict
-        Why figures differ, by data set and method, or by either with ``"*"`` for the other.
+        Why figures differ, by data set and method, or by either with ``"*"`` for the other; a
+        sentence, or a Remark that does not always hold.
     better : {"lower", "higher"} or None
         Which figures are better, if either.
     """
@@ -146,7 +168,7 @@ class Table(Exhibit):
     gain: Gain | None = None
     full_only: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
-    remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    remarks: Mapping[tuple[str, str], str | Remark] = field(default_factory=dict)
     better: Literal["lower", "higher"] | None = "lower"
 
     @property
@@ -186,7 +208,8 @@ class Table(Exhibit):
     def _fits(self, given: Given, reading: Reading, data: str, column: Column) -> list[PaperFit]:
         protocol = reading.at(given.level)
         left_out = given.level == "quick" and data in self.full_only
-        if protocol is None or left_out or data not in given.fingerprints:
+        undivided = protocol is not None and protocol.folds == 0 and data in given.whole
+        if protocol is None or left_out or undivided or data not in given.fingerprints:
             return []
         return fits(
             protocol,
@@ -242,8 +265,8 @@ class Table(Exhibit):
     def _entry(self, given: Given, parts: _Parts, data: str, place: int, label: str) -> Entry:
         column = self._columns(given)[place]
         part = parts[data, column]
-        left_out = "only in a full run" if data in self.full_only and not part.planned else ""
-        missing = given.missing.get(data, "") or left_out or part.missing
+        left_out = "only in a full run" if data in self.full_only else _UNDIVIDED
+        missing = part.missing if part.planned else given.missing.get(data, left_out)
         entry = Entry(
             row=given.library.title(data),
             column=label,
@@ -257,24 +280,33 @@ class Table(Exhibit):
     def _explained(self, entry: Entry, row: str, column: Column) -> Entry:
         """Say why the figures differ, where they do."""
         keys = ((row, column.method), (row, "*"), ("*", column.method))
-        remark = next((self.remarks[key] for key in keys if key in self.remarks), "")
-        differ = abs(entry.difference or 0.0) >= 0.5 * 10.0**-self.digits
-        return replace(entry, remark=remark) if differ else entry
+        found = [self.remarks[key] for key in keys if key in self.remarks]
+        digits = 0 if column.metric == "vectors" else self.digits
+        difference = entry.difference or 0.0
+        differ = abs(difference) >= 0.5 * 10.0**-digits
+        for remark in found:
+            if isinstance(remark, str):
+                remark = Remark(remark, "lower" if difference < 0 else "higher")
+            if remark.when == "always" or (differ and remark.holds(difference)):
+                return replace(entry, remark=remark.text)
+        return entry
 
     def _total(self, given: Given, parts: _Parts, place: int, label: str) -> Entry:
         column = self._columns(given)[place]
         figures = [parts[data, column].figure(column.metric or self.metric) for data in self.data]
         known = [figure for figure in figures if figure is not None]
+        complete = len(known) == len(figures)
         entry = Entry(
             row=TOTAL,
             column=label,
             printed=self._printed(TOTAL, place),
-            ours=sum(known) if len(known) == len(figures) else None,
+            ours=sum(known) if complete else None,
             tests=self._tests(
                 given, column, lambda c: [r for data in self.data for r in parts[data, c].records]
             ),
+            remark="" if complete else "a row is missing",
         )
-        return self._explained(entry, TOTAL, column)
+        return self._explained(entry, TOTAL, column) if complete else entry
 
     def _printed(self, row: str, place: int) -> float | None:
         figures = self.printed.get(row, ())
@@ -297,12 +329,7 @@ class _Part:
     def __init__(self, tasks: Sequence[PaperFit], records: Mapping[str, Record]) -> None:
         self.planned = len(tasks)
         self.records = finished(tasks, records)
-
-    @property
-    def missing(self) -> str:
-        """Say how many fits are missing, if any."""
-        done = len(self.records)
-        return f"only {done} of {self.planned} fits ended well" if done < self.planned else ""
+        self.missing = shortfall(tasks, records)
 
     def figure(self, metric: str) -> float | None:
         """Work out a figure; None where there is no fit."""

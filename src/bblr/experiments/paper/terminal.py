@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from bblr.experiments.paper.exhibit import Exhibit
 from bblr.experiments.paper.results import Entry, FigureResult, Finding, TableResult
@@ -14,7 +15,7 @@ from bblr.experiments.terminal import duration
 
 __all__ = ["print_findings", "print_list", "print_table"]
 
-_VERDICTS = {True: "yes", False: "NO", None: "not measured"}
+_VERDICTS = {True: "yes", False: "NO", None: "not judged"}
 
 
 def print_list(exhibits: Sequence[Exhibit], console: Console) -> None:
@@ -27,7 +28,7 @@ def print_list(exhibits: Sequence[Exhibit], console: Console) -> None:
         lines.append(f"{'':{width + 28}}data: {', '.join(exhibit.needs) or 'none'}")
     totals = (sum(exhibit.minutes[level] for exhibit in exhibits) for level in (0, 1))
     costs = "  ".join(f"{_cost(minutes):>11}" for minutes in totals)
-    lines.append(f"{'all':{width}}  {costs}")
+    lines.append(f"{'together':{width}}  {costs}")
     lines.append("Times on two cores; fits that tables share are counted with the first of them.")
     console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
@@ -42,17 +43,18 @@ def print_table(result: TableResult | FigureResult, console: Console) -> None:
     if isinstance(result, FigureResult):
         console.print(title, style="bold", highlight=False, markup=False)
         for panel in result.panels:
-            console.print(f"{panel.title}: {panel.text}", highlight=False, markup=False)
+            console.print(panel.text, highlight=False, markup=False)
         return
     part = f": {result.part}" if result.part else ""
-    console.print(f"{title}{part} (ours, printed in brackets)", style="bold", highlight=False)
+    heading = f"{title}{part} (ours, printed in brackets)"
+    console.print(heading, style="bold", highlight=False, markup=False)
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("")
     for column in result.columns:
-        table.add_column(column, justify="right")
+        table.add_column(Text(column), justify="right", overflow="fold")
     for row in result.rows:
         cells = [_cell(result.entry(row, c), result.digits_of(c)) for c in result.columns]
-        table.add_row(row, *cells)
+        table.add_row(Text(row), *cells)
     console.print(table)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bblr.experiments.methods import STRENGTHS, Factory, Method
+from bblr.experiments.methods import STRENGTHS, Factory, Method, scaled
 
 __all__ = ["TRAINERS"]
 
@@ -26,10 +26,8 @@ class _BestOverStrengths:
         self.build = build
 
     def fit(self, X: Any, y: Any) -> _BestOverStrengths:
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
-        models = [make_pipeline(StandardScaler(), self.build(C)) for C in STRENGTHS]
+        sparse = hasattr(X, "indptr")
+        models = [scaled(self.build(C), sparse) for C in STRENGTHS]
         self.model_ = _least(models, X, y)
         return self
 
@@ -68,14 +66,11 @@ def _zero_one(solver: str, steps: int | None = None) -> Factory:
 
 def _bblr(prior: str) -> Factory:
     def build(random_state: int, *, sparse: bool = False) -> Any:
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
         from bblr import BBLRClassifier
 
         # So weak a penalty asks for the least training loss.
         classifier = BBLRClassifier(prior=prior, l2=1e-3, random_state=random_state)
-        return make_pipeline(StandardScaler(), classifier)
+        return scaled(classifier, sparse)
 
     return build
 

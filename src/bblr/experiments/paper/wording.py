@@ -24,8 +24,8 @@ class Scope:
 _SCOPES = {
     "quick": Scope(
         "quick level, a part of each protocol",
-        "Only a part of each of the paper’s protocols was run, so the figures are rougher than "
-        "those of a full run. What was run stands under each heading as “Our reading”.",
+        "Only a part of each of the paper’s protocols was run, so the figures rest on few rows "
+        "and nothing is judged by them. What was run stands under each heading as “Our reading”.",
     ),
     "full": Scope(
         "full level, the paper’s protocol",
@@ -60,7 +60,7 @@ def tally(findings: Sequence[Finding]) -> str:
     """Count the findings by how they came out."""
     met = sum(finding.met is True for finding in findings)
     unknown = sum(finding.met is None for finding in findings)
-    return f"{met} met, {len(findings) - met - unknown} not met, {unknown} not measured."
+    return f"{met} met, {len(findings) - met - unknown} not met, {unknown} not judged."
 
 
 def capital(text: str) -> str:

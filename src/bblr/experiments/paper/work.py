@@ -6,6 +6,8 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
 from bblr.experiments.cells import recorded, versions
 from bblr.experiments.paper.library import Library
@@ -46,7 +48,7 @@ class Work(ABC):
         added = self.library.digest(self.method)
         return {"kind": type(self).__name__, **settings, **({"added": added} if added else {})}
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A hash of the settings and of the version of the library that carries them out."""
         settings = {**self.settings, "bblr": versions()["bblr"]}
@@ -56,6 +58,15 @@ class Work(ABC):
     def label(self) -> str:
         """What tables show for the method."""
         return self.library.method(self.method).label
+
+    def table(self) -> Any:
+        """Load the data; they must be those that the task was made for."""
+        table = self.library.table(self.data)
+        if table.fingerprint != self.fingerprint:
+            raise ValueError(
+                f"{self.data!r} is not the same each time it is loaded; make it so by a fixed seed"
+            )
+        return table
 
     def run(self) -> Record:
         """Do the work and record it."""

@@ -2,7 +2,7 @@
 
 from bblr.experiments.paper.common import RIVALS
 from bblr.experiments.paper.protocols import CrossValidation
-from bblr.experiments.paper.table import Column, Reading, Table
+from bblr.experiments.paper.table import Column, Reading, Remark, Table
 
 EXHIBIT = Table(
     name="table-reviews",
@@ -26,8 +26,8 @@ EXHIBIT = Table(
     },
     rivals=RIVALS,
     remarks={
-        ("*", "LR"): "The printed LR is less well tuned than the one here.",
-        ("*", "SVM"): "The printed SVM is less well tuned than the one here.",
+        ("*", "LR"): Remark("The printed LR is less well tuned than the one here.", "lower"),
+        ("*", "SVM"): Remark("The printed SVM is less well tuned than the one here.", "lower"),
     },
     minutes=(3.0, 30.0),
 )
