@@ -13,11 +13,9 @@ from rich.text import Text
 
 from bblr._atomic import whole_file
 from bblr.experiments.paper.exhibit import Exhibit, Level
-from bblr.experiments.paper.findings import findings
 from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.plan import Plan, make_plan
 from bblr.experiments.paper.registry import select
-from bblr.experiments.paper.results import Reproduction
 from bblr.experiments.paper.terminal import print_findings, print_list, print_table
 from bblr.experiments.records import Record, RecordsError, read_records
 from bblr.experiments.session import (
@@ -161,38 +159,21 @@ def _show(
 ) -> int:
     from bblr.experiments.paper.report import render_markdown, write_report
 
-    results = plan.results(records)
-    verdicts = findings(results, job.level)
-    failed = [record for record in records if "failure" in record]
-    failures = [f"{r['label']} on {r['data']}: {r['failure']}" for r in failed]
-    found = Reproduction(
-        results,
-        verdicts,
-        job.level,
-        job.seed,
-        _versions(records),
-        {job.library.title(name): why for name, why in plan.given.missing.items()},
-        failures,
-    )
+    found = plan.reproduction(records)
     write_report(job.out / "report.html", found)
     with whole_file(job.out / "tables.md") as file:
         file.write(render_markdown(found).encode())
     # Files first: a terminal that cannot show a sign must not cost the report.
     if len(plan.exhibits) <= _FEW:
-        for result in results:
+        for result in found.results:
             print_table(result, console)
-    print_findings(verdicts, console)
+    print_findings(found.findings, console)
     say(console, f"Report: {job.out / 'report.html'}")
-    if not failed:
+    failures = found.failures
+    if not failures:
         return DONE
-    say(messages, f"{len(failed)} of {len(records)} fits failed, the first: {failures[0]}")
+    say(messages, f"{len(failures)} of {len(records)} fits failed, the first: {failures[0]}")
     return FAILED
-
-
-def _versions(records: Sequence[Record]) -> list[dict[str, str]]:
-    """Return the versions that made the records, each set once."""
-    found = {tuple(sorted(record["versions"].items())) for record in records}
-    return [dict(items) for items in sorted(found)]
 
 
 def _option(setting: str) -> str:

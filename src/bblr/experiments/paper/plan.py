@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 from bblr.datasets._remote import DATA_HOME, default_home
 from bblr.experiments.paper.exhibit import Exhibit, Given, Level
+from bblr.experiments.paper.findings import findings
 from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.results import FigureResult, TableResult
+from bblr.experiments.paper.results import FigureResult, Reproduction, TableResult
 from bblr.experiments.records import Record
 from bblr.experiments.runner import Task
 from bblr.experiments.settings import SettingError
@@ -53,6 +54,21 @@ class Plan:
         return [
             result for exhibit in self.exhibits for result in exhibit.results(self.given, by_key)
         ]
+
+    def reproduction(self, records: Sequence[Record]) -> Reproduction:
+        """Gather all that a report tells."""
+        results, given = self.results(records), self.given
+        versions = {tuple(sorted(record["versions"].items())) for record in records}
+        failed = [record for record in records if "failure" in record]
+        return Reproduction(
+            results,
+            findings(results, given.level),
+            given.level,
+            given.seed,
+            [dict(items) for items in sorted(versions)],
+            {given.library.title(name): why for name, why in given.missing.items()},
+            [f"{r['label']} on {r['data']}: {r['failure']}" for r in failed],
+        )
 
 
 def make_plan(

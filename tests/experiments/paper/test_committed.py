@@ -1,0 +1,30 @@
+"""The results under docs/results/ are what their records say."""
+
+import pytest
+
+from bblr._version import __version__
+from bblr.experiments.paper.library import Library
+from bblr.experiments.paper.plan import make_plan
+from bblr.experiments.paper.registry import select
+from bblr.experiments.paper.report import render_markdown
+from bblr.experiments.records import read_records
+from tests.conftest import ROOT
+
+RESULTS = ROOT / "docs" / "results"
+
+
+def test_the_committed_tables_are_what_the_records_say(data_home, monkeypatch):
+    monkeypatch.setenv("BBLR_DATA_HOME", str(data_home))
+    known = read_records(RESULTS / "records.jsonl")
+    made = {record["versions"]["bblr"] for record in known.values()}
+    if made != {__version__}:
+        pytest.skip(f"the records are of bblr {', '.join(sorted(made))}")
+    plan = make_plan(select(()), "full", 0, Library(), known=known)
+    records = [known[key] for key in plan.tasks if key in known]
+    committed = (RESULTS / "tables.md").read_text(encoding="utf-8")
+    assert render_markdown(plan.reproduction(records)) == committed
+
+
+def test_the_records_do_not_tell_where_they_were_made():
+    text = (RESULTS / "records.jsonl").read_text(encoding="utf-8")
+    assert "/home/" not in text and "/tmp/" not in text and "/work/" not in text
