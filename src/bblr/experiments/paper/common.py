@@ -15,12 +15,11 @@ RIVALS = ("LR", "SVM")
 
 _ONE_CLASS = Condition(0.1, "uniform-one-class", "training")
 _RANDOM = Condition(0.1, "uniform-random", "training")
-_QUICK_FOLDS = 2
-CLEAN_UCI = (Reading(CrossValidation(10, 5), CrossValidation(1, 5, only=_QUICK_FOLDS)),)
+CLEAN_UCI = (Reading(CrossValidation(10, 5), CrossValidation(1, 5)),)
 NOISY_UCI = (
     Reading(
         CrossValidation(10, 5, _ONE_CLASS),
-        CrossValidation(1, 5, _ONE_CLASS, only=_QUICK_FOLDS),
+        CrossValidation(1, 5, _ONE_CLASS),
         "Outliers of one class",
     ),
     Reading(CrossValidation(3, 5, _RANDOM), None, "Outliers with random labels"),

@@ -24,5 +24,5 @@ EXHIBIT = Table(
     },
     rivals=RIVALS,
     remarks={("breast", "*"): NUMBER},
-    minutes=(1.0, 30.0),
+    minutes=(0.6, 10.0),
 )

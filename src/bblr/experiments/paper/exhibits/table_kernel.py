@@ -23,5 +23,5 @@ EXHIBIT = Table(
     },
     rivals=("SVC",),
     remarks={("breast", "*"): NUMBER},
-    minutes=(1.5, 90.0),
+    minutes=(0.3, 18.0),
 )

@@ -30,5 +30,5 @@ EXHIBIT = Table(
         ("pima", "*"): HARDER,
         ("breast", "*"): NUMBER,
     },
-    minutes=(1.0, 60.0),
+    minutes=(0.7, 14.0),
 )

@@ -49,5 +49,5 @@ EXHIBIT = Table(
         "place.",
     },
     notes=(TIES,),
-    minutes=(1.5, 25.0),
+    minutes=(0.9, 33.0),
 )

@@ -32,5 +32,5 @@ EXHIBIT = Table(
     },
     rivals=("SVC",),
     remarks={("breast", "*"): NUMBER},
-    minutes=(1.5, 90.0),
+    minutes=(0.8, 26.0),
 )

@@ -25,5 +25,5 @@ EXHIBIT = Table(
     total=True,
     rivals=RIVALS,
     remarks={("breast", "*"): NUMBER},
-    minutes=(3.0, 90.0),
+    minutes=(0.4, 6.0),
 )

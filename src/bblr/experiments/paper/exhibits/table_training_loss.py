@@ -43,5 +43,5 @@ EXHIBIT = Table(
         ),
     },
     notes=(TIES,),
-    minutes=(0.2, 0.2),
+    minutes=(0.1, 0.3),
 )
