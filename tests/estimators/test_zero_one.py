@@ -146,7 +146,7 @@ def test_a_step_limit_ends_a_run_at_the_same_place_every_time(solver):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(80, 6)), rng.random(80) < 0.5
     runs = [
-        ZeroOneClassifier(solver, time_limit=None, max_iter=3, random_state=0).fit(X, y)
+        ZeroOneClassifier(solver, time_limit=None, max_steps=3, random_state=0).fit(X, y)
         for _ in range(2)
     ]
     assert [run.reason_ for run in runs] == ["step limit"] * 2
@@ -154,8 +154,8 @@ def test_a_step_limit_ends_a_run_at_the_same_place_every_time(solver):
 
 
 def test_a_step_limit_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="max_iter must be an integer of at least 1"):
-        ZeroOneClassifier("pcs", max_iter=0).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="max_steps must be an integer of at least 1"):
+        ZeroOneClassifier("pcs", max_steps=0).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_time_limit_and_progress(capsys):

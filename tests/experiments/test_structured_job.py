@@ -42,7 +42,7 @@ def little(monkeypatch, tmp_path):
     monkeypatch.setattr(structured, "PAGES", 40)
     monkeypatch.setattr(
         "bblr.datasets.fetch_entity_resolution",
-        lambda name: type("Bunch", (), {"groups": link(np.random.default_rng(0))}),
+        lambda name, **_: type("Bunch", (), {"groups": link(np.random.default_rng(0))}),
     )
     monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -164,7 +164,7 @@ def test_misuse_is_one_line(tmp_path, monkeypatch, arguments, message):
 
 
 def test_data_that_cannot_be_had_are_explained(tmp_path, monkeypatch):
-    def missing(name):
+    def missing(name, **options):
         raise OSError("train.txt could not be downloaded: no network; put it there")
 
     monkeypatch.setattr("bblr.datasets.fetch_entity_resolution", missing)

@@ -67,7 +67,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     time_limit : float or None, default=60
         Seconds after which the best so far is returned, give or take the annealed start and the
         last polish; None for no limit.
-    max_iter : int or None, default=None
+    max_steps : int or None, default=None
         Steps after which "pcs", "bnb" and "mip" return the best so far: batches of subsets, or
         branches. Unlike a time limit it gives the same classifier on a slower machine. The other
         solvers end by themselves.
@@ -132,7 +132,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         solver: str = "search",
         *,
         time_limit: float | None = 60.0,
-        max_iter: int | None = None,
+        max_steps: int | None = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
         random_state: Any = None,
@@ -141,7 +141,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     ) -> None:
         self.solver = solver
         self.time_limit = time_limit
-        self.max_iter = max_iter
+        self.max_steps = max_steps
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.random_state = random_state
@@ -171,7 +171,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
         report = self._report if self.verbose else None
-        progress = Progress(self.time_limit, report, self.max_iter)
+        progress = Progress(self.time_limit, report, self.max_steps)
         n, d = training.design.n_rows, training.design.n_features
         if n * (d + 1) <= MAX_TABLE:
             coef, intercept, slack = self._fit_table(training, progress, rng)
@@ -189,8 +189,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         check_choice("solver", self.solver, SOLVERS)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, low=0, strict=True)
-        if self.max_iter is not None:
-            check_number("max_iter", self.max_iter, low=1, integer=True)
+        if self.max_steps is not None:
+            check_number("max_steps", self.max_steps, low=1, integer=True)
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
             raise ValueError(
                 "n_jobs must be a number of threads, or -1 or None for all cores; "

@@ -185,7 +185,7 @@ def test_sparse_rows_get_length_one():
 def test_tiny_run_from_end_to_end():
     series = Series(data="heart", sizes=(60,), repeats=1, widths=(0.25,), costs=(1.0, 4.0))
     shared = {"name": "x", "place": 1, "title": "", "about": "", "reading": "", "full": ()}
-    given = Given("quick", 3, {"heart": "f"}, {})
+    given = Given("quick", 3, {"heart": Library().table("heart").fingerprint}, {})
     counts = SparsityFigure(quick=(series,), **shared)
     records = {task.key: task.run() for task in counts.tasks(given)}
     assert [r.get("failure") for r in records.values()] == [None] * 3

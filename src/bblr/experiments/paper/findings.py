@@ -141,7 +141,8 @@ def _fewer(tables: dict[str, TableResult], column: str, data: str, share: float)
     fewer = 100.0 * (1.0 - row[column] / row["LR"])
     word = "fewer" if fewer >= 0 else "more"
     entry = tables["table-large"].entry(data, column)
-    test = next((f" (z = {t.z:.1f})" for t in entry.tests if t.rival == "LR"), "")
+    tests = (f" (z = {t.z:.1f})".replace("-", "−") for t in entry.tests if t.rival == "LR")
+    test = next(tests, "")
     return Finding(
         f"On {data}, {column} makes at least {share:g} % fewer errors than tuned LR.",
         f"{abs(fewer):.1f} % {word}{test}: {_figures(row, (column, 'LR'))}.",

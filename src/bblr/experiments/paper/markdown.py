@@ -66,7 +66,10 @@ def _part(part: Part) -> list[str]:
         below = [*_remarks(part.sheet), *below]
     elif part.panels:
         blocks.append("Drawn, in words:")
-        drawn = [f"**{_plain(panel.title)}.** {_plain(panel.text)}" for panel in part.panels]
+        drawn = [
+            f"**{_plain(panel.title)}.** {_plain(panel.text.removeprefix(f'{panel.title}. '))}"
+            for panel in part.panels
+        ]
         below = [*drawn, *below]
     else:
         blocks.append("Not drawn: there is nothing to draw it from.")

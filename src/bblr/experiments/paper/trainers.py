@@ -41,14 +41,14 @@ class _BestOverStrengths:
 def _logistic(random_state: int, *, sparse: bool = False) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    return _BestOverStrengths(lambda C: LogisticRegression(C=C, max_iter=1000))
+    return _BestOverStrengths(lambda C: LogisticRegression(C=C, max_steps=1000))
 
 
 def _svm(random_state: int, *, sparse: bool = False) -> Any:
     from sklearn.svm import LinearSVC
 
     return _BestOverStrengths(
-        lambda C: LinearSVC(C=C, dual="auto", max_iter=10_000, random_state=random_state)
+        lambda C: LinearSVC(C=C, dual="auto", max_steps=10_000, random_state=random_state)
     )
 
 
@@ -58,7 +58,7 @@ def _zero_one(solver: str, steps: int | None = None) -> Factory:
 
         # Ended by steps, not by seconds: the loss is then the same on any machine.
         return ZeroOneClassifier(
-            solver, time_limit=None, max_iter=steps, random_state=random_state
+            solver, time_limit=None, max_steps=steps, random_state=random_state
         )
 
     return build
