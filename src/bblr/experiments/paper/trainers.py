@@ -41,14 +41,14 @@ class _BestOverStrengths:
 def _logistic(random_state: int, *, sparse: bool = False) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    return _BestOverStrengths(lambda C: LogisticRegression(C=C, max_steps=1000))
+    return _BestOverStrengths(lambda C: LogisticRegression(C=C, max_iter=1000))
 
 
 def _svm(random_state: int, *, sparse: bool = False) -> Any:
     from sklearn.svm import LinearSVC
 
     return _BestOverStrengths(
-        lambda C: LinearSVC(C=C, dual="auto", max_steps=10_000, random_state=random_state)
+        lambda C: LinearSVC(C=C, dual="auto", max_iter=10_000, random_state=random_state)
     )
 
 
