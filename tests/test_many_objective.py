@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from bblr import BetaPrior, DirichletPrior
+from bblr._numeric.zero_one import many_line
 from bblr.designs import ScaledDesign, make_design
 from bblr.designs.centres import Basis
 from bblr.designs.kernel import kernel_design
@@ -14,7 +15,6 @@ from bblr.many_objective import ManyObjective
 from bblr.objective import Objective
 from bblr.priors import Gaussian, GaussLaplace
 from bblr.solvers import LBFGS, FisherScoring, ZeroOneCoordinates
-from bblr.solvers.zero_one_line import many_line
 
 PRIOR = DirichletPrior((0.1, 0.05, 0.0))
 L2 = Gaussian(0.7)
@@ -142,7 +142,7 @@ def test_exact_line_against_a_fine_grid():
         def errors(step, raw=raw, change=change, y=y, weight=weight, loss=loss):
             return float(weight @ loss.wrong(y, raw + step * change))
 
-        step, found = many_line(raw, change, y, weight)
+        step, found, _ = many_line(raw, change, y, weight)
         # Scores cross at quotients of small whole numbers; between any two there is a point here.
         grid = np.concatenate([np.linspace(-8, 8, 16 * 36 + 1) + 1e-3, [-50.0, 50.0]])
         assert found == min(errors(0.0), *(errors(t) for t in grid))

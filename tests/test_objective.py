@@ -68,7 +68,7 @@ def test_probe_is_the_value_after_each_step(loss, fit_intercept, wrap):
         np.testing.assert_allclose(problem.probe(theta, j, steps, raw), direct, rtol=1e-10)
 
 
-def test_shifted_and_direction_are_one_step_of_the_scores(wrap):
+def test_a_step_of_a_parameter_is_one_of_the_scores(wrap):
     problem = objective(Logistic(), wrap=wrap)
     theta = np.random.default_rng(1).normal(size=problem.size)
     raw = problem.scores(theta)
@@ -76,10 +76,10 @@ def test_shifted_and_direction_are_one_step_of_the_scores(wrap):
     for j, axis in enumerate(np.eye(problem.size)):
         expected = problem.scores(theta + 0.7 * axis)
         np.testing.assert_allclose(problem.shifted(raw, j, 0.7), expected, atol=1e-10)
-        rows, values = problem.direction(j)
-        change = np.zeros_like(raw)
-        change[slice(None) if rows is None else rows] = values
-        np.testing.assert_allclose(raw + 0.7 * change, expected, atol=1e-10)
+        step, saved = problem.axis_line(raw, j)
+        line = problem.line(raw, problem.scores(axis))
+        assert line[1] == pytest.approx(problem.errors(theta, raw) - saved)
+        assert problem.errors(theta + step * axis) == pytest.approx(line[1])
     np.testing.assert_array_equal(raw, before)
 
 

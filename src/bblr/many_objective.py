@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
 from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Floats
+from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses import DirichletDiscrete
 from bblr.priors import Prior
-
-Codes = NDArray[np.intp]
 
 # Up to this many features the eigenvectors of their second moments are cheap beside a descent.
 _MAX_DENSE = 600
@@ -39,17 +37,17 @@ class ManyObjective:
         Prior on the weights of all classes; it never sees the intercepts.
     design : ScaledDesign
         The data in unit-free coordinates.
-    y : ndarray of shape (n_rows,)
+    y : row vector
         Class numbers.
-    weight : ndarray of shape (n_rows,)
+    weight : row vector
         Weight of each row.
     """
 
     loss: DirichletDiscrete
     prior: Prior
     design: ScaledDesign
-    y: Codes
-    weight: Floats
+    y: Vector
+    weight: Vector
 
     @property
     def n_classes(self) -> int:
@@ -61,6 +59,21 @@ class ManyObjective:
         """Number of parameters."""
         return self.n_classes * self.design.size
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.design.design.n_rows
+
+    @property
+    def rows(self) -> Rows:
+        """What can be done with a number a row."""
+        return self.design.rows
+
+    @property
+    def batch(self) -> int:
+        """How many parameters or directions are best looked at together."""
+        return self.design.design.batch
+
     def by_class(self, theta: Floats) -> Floats:
         """Return theta with a row a class."""
         return theta.reshape(self.n_classes, self.design.size)
@@ -69,17 +82,17 @@ class ManyObjective:
         """Return the parameters that the prior sees."""
         return self.by_class(theta)[:, : self.design.n_features].ravel()
 
-    def scores(self, theta: Floats) -> Floats:
+    def scores(self, theta: Floats) -> Vector:
         """Return the raw scores of every row, a column a class."""
         return self.design.many_scores(self.by_class(theta))
 
-    def value(self, theta: Floats, raw: Floats | None = None) -> float:
+    def value(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the objective."""
         raw = self.scores(theta) if raw is None else raw
-        cost = float(self.loss.value(self.y, raw) @ self.weight)
+        cost = self.rows.cost(self.loss, self.y, raw, self.weight)
         return cost + self.prior.value(self.weights(theta))
 
-    def value_gradient(self, theta: Floats) -> tuple[float, Floats, Floats]:
+    def value_gradient(self, theta: Floats) -> tuple[float, Floats, Vector]:
         """Return the objective, its gradient and the raw scores, in one pass over the data."""
         value, gradient, raw = self.design.many_value_gradient(
             self.by_class(theta), self.y, self.weight, self.loss
@@ -89,52 +102,51 @@ class ManyObjective:
         gradient[:, : self.design.n_features] += slope.reshape(self.n_classes, -1)
         return value + self.prior.value(weights), gradient.ravel(), raw
 
-    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Floats:
-        """Return the objective with each of the steps added to parameter j.
+    def probe(
+        self, theta: Floats, j: int, steps: Floats, raw: Vector | None = None
+    ) -> Floats:
+        """Return the objective with each of the steps added to parameter j."""
+        return self.probe_many(theta, (j,), steps, raw)[0]
 
-        Only the score of one class moves, so the others are summed up once: with z the score less
-        the log of that sum, the class has softmax sigmoid(z) and the others share the rest.
-        """
+    def probe_many(
+        self, theta: Floats, js: Sequence[int], steps: Floats, raw: Vector | None = None
+    ) -> list[Floats]:
+        """Return the same for each of several parameters, looked at together."""
         raw = self.scores(theta) if raw is None else raw
-        k, p = divmod(j, self.design.size)
-        change = self._change(p)
-        scores = self.loss.gamma * raw
-        rest = logsumexp(np.delete(scores, k, axis=1), axis=1)
-        own = self.y == k
-        place = np.arange(len(self.y))
-        # Of the others none exceeds their sum; what this says of the class itself is not used.
-        share = np.exp(np.minimum(scores[place, self.y] - rest, 0.0))
-        low, b = np.array(self.loss.low)[self.y], self.loss.b
-        cost = np.empty(len(steps))
-        for m, step in enumerate(steps):
-            z = scores[:, k] + self.loss.gamma * step * change - rest
-            risen = np.where(own, expit(z), share * expit(-z))
-            with np.errstate(divide="ignore"):
-                cost[m] = -float(self.weight @ np.log(np.maximum(low + b * risen, 1e-300)))
-        weights = self.weights(theta)
-        if p == self.design.n_features:
-            return cost + self.prior.value(weights)
-        return cost + self.prior.along(weights, k * self.design.n_features + p, steps)
+        places = [divmod(j, self.design.size) for j in js]
+        costs = self.design.many_probe(raw, places, steps, self.y, self.weight, self.loss)
+        weights, d = self.weights(theta), self.design.n_features
+        return [
+            cost + (
+                self.prior.value(weights)
+                if p == d
+                else self.prior.along(weights, k * d + p, steps)
+            )
+            for (k, p), cost in zip(places, costs, strict=True)
+        ]  # fmt: skip
 
-    def _change(self, p: int) -> Floats:
-        rows, values = self.design.direction(p)
-        if rows is None:
-            return values
-        change = np.zeros(len(self.y))
-        change[rows] = values
-        return change
-
-    def shifted(self, raw: Floats, j: int, step: float) -> Floats:
+    def shifted(self, raw: Vector, j: int, step: float) -> Vector:
         """Return the raw scores after a step along parameter j."""
         k, p = divmod(j, self.design.size)
-        raw = raw.copy()
-        raw[:, k] += step * self._change(p)
-        return raw
+        return self.rows.moved(raw, self.design.along(p, self.weight), k, step)
 
-    def errors(self, theta: Floats, raw: Floats | None = None) -> float:
+    def line(self, raw: Vector, change: Vector) -> tuple[float, float]:
+        """Return the step of fewest errors along a change of the scores, and the errors there."""
+        if not self.loss.symmetric:
+            raise ValueError(
+                "Exact zero-one line searches of many classes need the same plateau for each; "
+                "choose another prior or another solver."
+            )
+        return self.rows.line(raw, change, self.y, self.weight, 0.0)[:2]
+
+    def errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the weighted zero-one loss, strict: a tie is an error."""
         raw = self.scores(theta) if raw is None else raw
-        return float(self.weight @ self.loss.wrong(self.y, raw))
+        return self.rows.errors(self.loss, self.y, raw, self.weight)
+
+    def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
+        """Return the same for each of several directions of the parameters."""
+        return [self.line(raw, self.scores(direction)) for direction in directions]
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""
@@ -152,22 +164,24 @@ class ManyObjective:
         """Return the same objective with the pull of far rows bounded (Mallows' weights)."""
         return replace(self, weight=self.weight * self.design.leverage(limit, self.weight))
 
-    def fisher(self, raw: Floats) -> Floats:
+    def fisher(self, raw: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its raw scores."""
-        return self.weight[:, None] * self.loss.curvature(raw)
+        return self.rows.fisher(self.loss, raw, self.weight)
 
     def information(self, theta: Floats) -> list[Floats]:
         """Return, class by class, the Fisher information plus the prior's curvature."""
         d = self.design.n_features
         curvature = self.prior.curvature(self.weights(theta)).reshape(self.n_classes, d)
         found = []
-        for own, floor in zip(self.fisher(self.scores(theta)).T, curvature, strict=True):
-            matrix = self.design.curvature(np.ascontiguousarray(own), max_rows=len(self.y))
+        fisher = self.fisher(self.scores(theta))
+        for k, floor in enumerate(curvature):
+            own = self.rows.column(fisher, k)
+            matrix = self.design.curvature(own, max_rows=self.n_rows)
             matrix[np.diag_indices(d)] += floor
             found.append(matrix)
         return found
 
-    def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Any:
+    def preconditioner(self, theta: Floats, raw: Vector | None = None) -> Any:
         """Return an approximate inverse of the Fisher information plus the prior's curvature.
 
         Classes share the eigenvectors of the second moments of the features; each has its own
@@ -175,13 +189,15 @@ class ManyObjective:
         """
         raw = self.scores(theta) if raw is None else raw
         fisher = self.fisher(raw)
-        totals = fisher.sum(axis=0)
+        totals = self.rows.sums(fisher)
+        whole = self.rows.total(self.weight)
         # Where every example has left the slope nothing is known of the curvature.
-        totals = np.maximum(totals, 1e-3 * max(float(totals.max()), 1e-3 * self.weight.sum()))
-        mean = np.ascontiguousarray(fisher.mean(axis=1))
-        if not mean.sum() > 1e-12 * self.weight.sum():
-            mean = 1e-3 * self.weight
-        scale = totals / float(mean.sum())
+        totals = np.maximum(totals, 1e-3 * max(float(totals.max()), 1e-3 * whole))
+        mean = self.rows.means(fisher)
+        total = self.rows.total(mean)
+        if not total > 1e-12 * whole:
+            mean, total = self.weight * 1e-3, 1e-3 * whole
+        scale = totals / total
         d = self.design.n_features
         curvature = self.prior.curvature(self.weights(theta)).reshape(self.n_classes, d)
         even = bool(np.ptp(curvature) == 0.0)

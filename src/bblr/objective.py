@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from bblr._numeric.fused import fisher_weights
 from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Floats
+from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses.base import Loss
 from bblr.priors import Prior
@@ -40,74 +40,110 @@ class Objective(Generic[LossT]):
         Prior on the weights; it never sees the intercept.
     design : ScaledDesign
         The data in unit-free coordinates.
-    y : ndarray of shape (n_rows,)
+    y : row vector
         Labels, -1 or +1.
-    weight : ndarray of shape (n_rows,)
+    weight : row vector
         Weight of each row.
+
+    Notes
+    -----
+    Labels, weights and scores are vectors of the design's own kind, see `designs/rows.py`.
     """
 
     loss: LossT
     prior: Prior
     design: ScaledDesign
-    y: Floats
-    weight: Floats
+    y: Vector
+    weight: Vector
 
     @property
     def size(self) -> int:
         """Number of parameters."""
         return self.design.size
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.design.design.n_rows
+
+    @property
+    def rows(self) -> Rows:
+        """What can be done with a number a row."""
+        return self.design.rows
+
+    @property
+    def batch(self) -> int:
+        """How many parameters or directions are best looked at together."""
+        return self.design.design.batch
+
     def weights(self, theta: Floats) -> Floats:
         """Return the parameters that the prior sees."""
         return theta[: self.design.n_features]
 
-    def scores(self, theta: Floats) -> Floats:
+    def scores(self, theta: Floats) -> Vector:
         """Return the raw score of every row."""
         return self.design.scores(theta)
 
-    def value(self, theta: Floats, raw: Floats | None = None) -> float:
+    def value(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the objective."""
         raw = self.scores(theta) if raw is None else raw
-        cost = float(self.loss.value(self.y, raw) @ self.weight)
+        cost = self.rows.cost(self.loss, self.y, raw, self.weight)
         return cost + self.prior.value(self.weights(theta))
 
-    def value_gradient(self, theta: Floats) -> tuple[float, Floats, Floats]:
+    def value_gradient(self, theta: Floats) -> tuple[float, Floats, Vector]:
         """Return the objective, its gradient and the raw scores, in one pass over the data."""
         value, gradient, raw = self.design.value_gradient(theta, self.y, self.weight, self.loss)
         weights = self.weights(theta)
         gradient[: len(weights)] += self.prior.gradient(weights)
         return value + self.prior.value(weights), gradient, raw
 
-    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Floats:
+    def probe(self, theta: Floats, j: int, steps: Floats, raw: Vector | None = None) -> Floats:
         """Return the objective with each of the steps added to parameter j."""
-        raw = self.scores(theta) if raw is None else raw
-        cost = self.design.probe(raw, j, steps, self.y, self.weight, self.loss)
-        weights = self.weights(theta)
-        if j == len(weights):
-            return cost + self.prior.value(weights)
-        return cost + self.prior.along(weights, j, steps)
+        return self.probe_many(theta, (j,), steps, raw)[0]
 
-    def errors(self, theta: Floats, raw: Floats | None = None) -> float:
+    def probe_many(
+        self, theta: Floats, js: Sequence[int], steps: Floats, raw: Vector | None = None
+    ) -> list[Floats]:
+        """Return the same for each of several parameters, looked at together."""
+        raw = self.scores(theta) if raw is None else raw
+        costs = self.design.probe_many(raw, js, steps, self.y, self.weight, self.loss)
+        weights = self.weights(theta)
+        return [
+            cost + (
+                self.prior.value(weights)
+                if j == len(weights)
+                else self.prior.along(weights, j, steps)
+            )
+            for j, cost in zip(js, costs, strict=True)
+        ]  # fmt: skip
+
+    def errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         raw = self.scores(theta) if raw is None else raw
-        return float(self.weight @ self.loss.wrong(self.y, raw))
+        return self.rows.errors(self.loss, self.y, raw, self.weight)
 
-    def pull(self, residual: Floats) -> Floats:
+    def pull(self, residual: Vector) -> Floats:
         """Return the transpose product of the data in parameter space with a number a row."""
         return self.design.pull(residual)
 
-    def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
-        """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
-        return self.design.direction(j)
-
-    def shifted(self, raw: Floats, j: int, step: float) -> Floats:
+    def shifted(self, raw: Vector, j: int, step: float) -> Vector:
         """Return the raw scores after a step along parameter j."""
-        rows, values = self.direction(j)
-        if rows is None:
-            return raw + step * values
-        raw = raw.copy()
-        raw[rows] += step * values
-        return raw
+        return self.design.shifted(raw, j, step)
+
+    def line(self, raw: Vector, change: Vector) -> tuple[float, float]:
+        """Return the step of fewest errors along a change of the scores, and the errors there."""
+        return self.rows.line(raw, change, self.y, self.weight, self.loss.threshold)[:2]
+
+    def axis_line(self, raw: Vector, j: int) -> tuple[float, float]:
+        """Return the step of fewest errors along parameter j, and how many fewer they are."""
+        step, errors, before = self.design.axis_line(
+            raw, j, self.y, self.weight, self.loss.threshold
+        )
+        return step, before - errors
+
+    def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
+        """Return the same for each of several directions of the parameters."""
+        return [self.line(raw, self.scores(direction)) for direction in directions]
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""
@@ -131,11 +167,11 @@ class Objective(Generic[LossT]):
         It is the only one in a list: of many classes there is one for each.
         """
         weights = self.weights(theta)
-        matrix = self.design.curvature(self.fisher(self.scores(theta)), max_rows=len(self.y))
+        matrix = self.design.curvature(self.fisher(self.scores(theta)), max_rows=self.n_rows)
         matrix[np.diag_indices(len(weights))] += self.prior.curvature(weights)
         return [matrix]
 
-    def preconditioner(self, theta: Floats, raw: Floats | None = None) -> Preconditioner:
+    def preconditioner(self, theta: Floats, raw: Vector | None = None) -> Preconditioner:
         """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
         raw = self.scores(theta) if raw is None else raw
         weight = self.fisher(raw)
@@ -144,7 +180,8 @@ class Objective(Generic[LossT]):
         floor[: len(weights)] = self.prior.curvature(weights)
         # Where every example has left the slope of the loss nothing is known of the curvature; a
         # thousandth of its mean keeps the step finite.
-        floor += 1e-3 * max(float(weight.sum()), 1e-3 * float(self.weight.sum())) / self.size
+        total, whole = self.rows.total(weight), self.rows.total(self.weight)
+        floor += 1e-3 * max(total, 1e-3 * whole) / self.size
         if self.size > _MAX_DENSE or self.design.uncorrelated:
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
@@ -158,13 +195,9 @@ class Objective(Generic[LossT]):
             return Preconditioner(diagonal=diagonal)
         return Preconditioner(factor=factor)
 
-    def fisher(self, raw: Floats) -> Floats:
+    def fisher(self, raw: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its raw score."""
-        if self.loss.fused is None:
-            return self.weight * self.loss.curvature(raw)
-        out = np.empty_like(raw)
-        fisher_weights(self.loss.fused, raw, self.weight, out)
-        return out
+        return self.rows.fisher(self.loss, raw, self.weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bblr.designs import make_design
-from bblr.designs.base import probe_vector
+from bblr.designs.rows import Rows
 from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
 
 GRID = np.arange(-40, 41) * 0.2
@@ -51,7 +51,7 @@ WEIGHTS = {
 def test_uniform_grid(loss, weights, n, threaded):
     raw, x, y = problem(n)
     weight = WEIGHTS[weights](n)
-    close(probe_vector(raw, x, GRID, y, weight, loss), direct(raw, x, GRID, y, weight, loss))
+    close(Rows().probe(raw, x, GRID, y, weight, loss), direct(raw, x, GRID, y, weight, loss))
 
 
 @NAMED
@@ -61,7 +61,7 @@ def test_steps_that_leave_the_range_of_the_exponential(loss, reach):
     raw[::3] *= 1e3
     raw[0], raw[1] = 1e9, -1e9
     for weight in (np.ones(150), WEIGHTS["unequal"](150)):
-        found = probe_vector(raw, x, GRID, y, weight, loss)
+        found = Rows().probe(raw, x, GRID, y, weight, loss)
         # The step 0 of the grid is a sum of steps, off by 1e-15, which a long x makes visible.
         np.testing.assert_allclose(
             found, direct(raw, x, GRID, y, weight, loss), rtol=max(2e-9, 1e-15 * reach * 200)
@@ -84,7 +84,7 @@ def test_steps_that_leave_the_range_of_the_exponential(loss, reach):
 def test_any_steps(loss, steps):
     raw, x, y = problem(130)
     weight = WEIGHTS["unequal"](130)
-    close(probe_vector(raw, x, steps, y, weight, loss), direct(raw, x, steps, y, weight, loss))
+    close(Rows().probe(raw, x, steps, y, weight, loss), direct(raw, x, steps, y, weight, loss))
 
 
 @pytest.mark.parametrize("loss", [CASES[1], CASES[4], CASES[7], CASES[8]], ids=repr)
@@ -109,9 +109,9 @@ def test_a_grid_is_faster_than_its_steps_one_by_one():
             return super().value_gradient(y, raw)
 
     raw, x, y = problem(100)
-    probe_vector(raw, x, GRID, y, np.ones(100), Watched(0.1, 0.8))
+    Rows().probe(raw, x, GRID, y, np.ones(100), Watched(0.1, 0.8))
     assert calls == []
-    probe_vector(raw, x, GRID**3, y, np.ones(100), Watched(0.1, 0.8))
+    Rows().probe(raw, x, GRID**3, y, np.ones(100), Watched(0.1, 0.8))
     assert len(calls) == len(GRID)
 
 
@@ -120,5 +120,5 @@ def test_far_rows_sit_on_their_plateau_exactly(low):
     """The cut of exp(-z) must not be seen: a far wrong row costs -log(low)."""
     loss = BetaBernoulli(low, 1 - 2 * low)
     raw, y = np.full(32, -900.0), np.ones(32)
-    found = probe_vector(raw, np.ones(32), np.array([0.0, 1.0]), y, y, loss)
+    found = Rows().probe(raw, np.ones(32), np.array([0.0, 1.0]), y, y, loss)
     np.testing.assert_allclose(found, -32 * np.log(low), rtol=1e-10)

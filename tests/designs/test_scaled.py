@@ -48,10 +48,16 @@ def test_products_are_those_of_the_scaled_matrix(X, stored, rows, theta, fit_int
     np.testing.assert_allclose(diagonal, np.diag(cross), rtol=1e-6 if half else 1e-8, atol=1e-7)
     steps = np.linspace(-1, 1, 5)
     for j in range(design.size):
-        where, values = design.direction(j)
-        full = np.zeros(len(y))
-        full[slice(None) if where is None else where] = values
-        np.testing.assert_allclose(full, Z[:, j], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(design.along(j, raw), Z[:, j], rtol=1e-12, atol=1e-12)
+        moved = design.shifted(raw, j, 0.3)
+        np.testing.assert_allclose(moved, raw + 0.3 * Z[:, j], rtol=1e-12, atol=1e-12)
+        step, errors, before = design.axis_line(raw, j, y, weight, 0.1)
+        wrong = weight @ (y * (raw - 0.1) <= 0)
+        best = design.rows.line(raw, Z[:, j], y, weight, 0.1)
+        assert wrong - best[1] == pytest.approx(before - errors, abs=1e-9)
+        if step != 0:
+            there = weight @ (y * (design.shifted(raw, j, step) - 0.1) <= 0)
+            assert wrong - there == pytest.approx(before - errors, abs=1e-9)
         direct = [LOSS.value(y, raw + s * Z[:, j]) @ weight for s in steps]
         found = design.probe(raw, j, steps, y, weight, LOSS)
         np.testing.assert_allclose(found, direct, rtol=1e-10)

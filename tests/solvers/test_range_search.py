@@ -21,7 +21,10 @@ class Table:
     def value(self, theta, raw=None):
         return self.current
 
-    def probe(self, theta, j, steps, raw=None):
+    def probe_many(self, theta, js, steps, raw=None):
+        return [self._probe(j, steps) for j in js]
+
+    def _probe(self, j, steps):
         self.probed.append((j, steps))
         return self.current - np.array([self.gains(j, round(step, 9)) for step in steps])
 
@@ -44,6 +47,18 @@ def test_finds_a_planted_better_step(make_objective):
     assert found.value < objective.value(displaced) - 50
     assert found.reason == "step taken"
     assert found.value == pytest.approx(objective.value(found.theta), rel=1e-9)
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("batch", [2, 3, 100])
+def test_looking_at_several_parameters_together_changes_nothing(make_objective, batch, first):
+    objective = make_objective(loss=BetaBernoulli(0.1, 0.8, 8.0))
+    search = RangeSearch(first=first)
+    alone = search.minimise(objective, np.zeros(4))
+    objective.design.design.batch = batch
+    together = search.minimise(objective, np.zeros(4))
+    assert together.theta.tobytes() == alone.theta.tobytes()
+    assert together.n_iter == alone.n_iter > 0
 
 
 def test_leaves_the_start_alone_and_is_reproducible(make_objective):
@@ -107,7 +122,7 @@ def test_no_probe_leaves_the_radius(radius, spacing):
     np.testing.assert_allclose(np.diff(steps), spacing)
 
 
-@pytest.mark.parametrize("method", ["probe", "scores", "value", "shifted"])
+@pytest.mark.parametrize("method", ["probe_many", "scores", "value", "shifted"])
 def test_missing_methods_are_named(method):
     table = Table(lambda j, s: 0.0)
     setattr(table, method, None)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import bblr
 from bblr.losses import BetaBernoulli
-from bblr.solvers import ZeroOneCoordinates, zero_one_line
+from bblr.solvers import ZeroOneCoordinates, ZeroOneSearch, zero_one_line
 
 # Small whole numbers make ties, equal breakpoints and scores of zero common, and all sums exact.
 whole = st.integers(-4, 4).map(float)
@@ -175,3 +175,17 @@ def test_hopeless_lines_come_to_an_end(body):
         capture_output=True,
     )
     assert run.returncode == 0, run.stderr.decode()
+
+
+@pytest.mark.parametrize("batch", [2, 3, 100])
+def test_looking_at_several_directions_together_changes_nothing(make_objective, batch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = np.where(X @ [1, -1, 2, 0.5] + rng.normal(size=200) > 0, 1.0, -1.0)
+    objective = make_objective(X, y)
+    search = ZeroOneSearch(max_lines=300)
+    alone = search.minimise(objective, np.zeros(5))
+    objective.design.design.batch = batch
+    together = search.minimise(objective, np.zeros(5))
+    assert together.theta.tobytes() == alone.theta.tobytes()
+    assert together.errors == alone.errors

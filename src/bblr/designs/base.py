@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.fused import FusedLoss
+from bblr._numeric.zero_one import exact_line
+from bblr.designs.rows import Rows, Vector, sample
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +42,7 @@ class Pass(NamedTuple):
     value: float
     gradient: Floats
     slope: float
-    raw: Floats
+    raw: Vector
 
 
 class ManyPass(NamedTuple):
@@ -49,7 +51,7 @@ class ManyPass(NamedTuple):
     value: float
     gradient: Floats
     slopes: Floats
-    raw: Floats
+    raw: Vector
 
 
 class SoftmaxLoss(Protocol):
@@ -83,10 +85,14 @@ class Design(ABC):
     """A matrix of n_rows x n_features seen only through products and two fused fast paths.
 
     Labels are -1 and +1 in float64, weights are float64. No method keeps anything between calls.
+    What is a number a row is a vector of `rows`: a NumPy array unless the design says otherwise.
     """
 
     n_rows: int
     n_features: int
+    rows: Rows = Rows()
+    # How many parameters are best looked at together; many where each look is a journey.
+    batch: int = 1
 
     @abstractmethod
     def scores(self, coef: Floats, intercept: float) -> Floats:
@@ -122,6 +128,16 @@ class Design(ABC):
     @abstractmethod
     def square_pull(self, weight: Floats, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number a column."""
+
+    def sampled_curvature(
+        self, weight: Vector, size: Vector, most: int, centre: Floats
+    ) -> Curvature:
+        """Return the second moments about the centre, of a sample where there are many rows.
+
+        Beyond `most` rows of positive weight, about that many are drawn in proportion to
+        weight * size: heavy tails make evenly drawn rows useless.
+        """
+        return self.curvature(*sample(weight, size, most), centre)
 
     def narrowed(self) -> Design:
         """Return the design at its fastest precision, where no column is far from zero."""
@@ -162,29 +178,50 @@ class Design(ABC):
         loss: ElementwiseLoss,
     ) -> Floats:
         """Return the weighted loss at raw + step * (X[:, j] - centre) for each of the steps."""
+        rows, values = self.direction(j, centre)
+        if rows is None:
+            return self.rows.probe(raw, values, steps, y, weight, loss)
+        rest = weight.copy()
+        rest[rows] = 0.0
+        constant = float(loss.value_gradient(y, raw)[0] @ rest)
+        some = self.rows.probe(raw[rows], values, steps, y[rows], weight[rows], loss)
+        return constant + some
+
+    def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
+        """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""
         rows, values = self.column(j)
         if rows is not None and centre != 0.0:
             full = np.zeros(self.n_rows)
             full[rows] = values
             rows, values = None, full
+        return rows, values - centre if centre != 0.0 else values
+
+    def along(self, j: int, centre: float) -> Vector:
+        """Return X[:, j] - centre as a row vector."""
+        rows, values = self.direction(j, centre)
         if rows is None:
-            values -= centre
-            return probe_vector(raw, values, steps, y, weight, loss)
-        rest = weight.copy()
-        rest[rows] = 0.0
-        constant = float(loss.value_gradient(y, raw)[0] @ rest)
-        return constant + probe_vector(raw[rows], values, steps, y[rows], weight[rows], loss)
+            return values
+        full = np.zeros(self.n_rows)
+        full[rows] = values
+        return full
 
+    def shifted(self, raw: Vector, j: int, centre: float, step: float) -> Vector:
+        """Return raw + step * (X[:, j] - centre)."""
+        rows, values = self.direction(j, centre)
+        if rows is None:
+            return raw + step * values
+        raw = raw.copy()
+        raw[rows] += step * values
+        return raw
 
-def probe_vector(
-    raw: Floats, x: Floats, steps: Floats, y: Floats, weight: Floats, loss: ElementwiseLoss
-) -> Floats:
-    """Return the weighted loss at raw + step * x for each step, by the fastest way there is."""
-    from bblr.designs._kernels.probe import probe_grid, probe_supported
+    def axis_line(
+        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+    ) -> tuple[float, float, float]:
+        """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves.
 
-    fused = loss.fused
-    spacing = np.diff(steps)
-    uniform = len(steps) > 1 and np.allclose(spacing, spacing[0], rtol=1e-9, atol=0.0)
-    if fused is not None and uniform and probe_supported(fused):
-        return probe_grid(fused, raw, x, y, weight, float(steps[0]), float(spacing[0]), len(steps))
-    return np.array([float(loss.value_gradient(y, raw + step * x)[0] @ weight) for step in steps])
+        The errors there and here leave out the rows that do not move.
+        """
+        rows, values = self.direction(j, centre)
+        where: Any = slice(None) if rows is None else rows
+        step, errors, before = exact_line(raw[where] - threshold, values, y[where], weight[where])
+        return float(step), float(errors), float(before)

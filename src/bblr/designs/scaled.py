@@ -7,6 +7,7 @@ the same for a feature in metres and one in millimetres, and so does a penalty.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs.base import Design, ElementwiseLoss, Floats, SoftmaxLoss
+from bblr.designs.rows import Rows, Vector
 
 # A column that varies by less than this share of its size is constant up to rounding.
 _FLAT = 1e-13
@@ -76,6 +78,11 @@ class ScaledDesign:
         if np.all(np.abs(self.centre) <= _FAR * self.scale):
             self.design = design.narrowed()
 
+    @property
+    def rows(self) -> Rows:
+        """What can be done with a number a row."""
+        return self.design.rows
+
     def unpack(self, theta: Floats) -> tuple[Floats, float]:
         """Return the weights and the intercept in the units of X."""
         coef = theta[: self.n_features] / self.scale
@@ -90,7 +97,7 @@ class ScaledDesign:
             theta[-1] = intercept + float(self.centre @ coef)
         return theta
 
-    def scores(self, theta: Floats) -> Floats:
+    def scores(self, theta: Floats) -> Vector:
         """Return the raw score of every row."""
         return self.design.scores(*self.unpack(theta))
 
@@ -105,13 +112,13 @@ class ScaledDesign:
         rows = zip(coef, intercepts, strict=True)
         return np.stack([self.pack(weights, float(intercept)) for weights, intercept in rows])
 
-    def many_scores(self, theta: Floats) -> Floats:
+    def many_scores(self, theta: Floats) -> Vector:
         """Return the raw scores of every row, a column a class; `theta` has a row a class."""
         return self.design.many_scores(*self.unpack_many(theta))
 
     def many_value_gradient(
-        self, theta: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
-    ) -> tuple[float, Floats, Floats]:
+        self, theta: Floats, y: Any, weight: Vector, loss: SoftmaxLoss
+    ) -> tuple[float, Floats, Vector]:
         """Return the weighted loss of many classes, its gradient and the raw scores."""
         done = self.design.many_value_gradient(*self.unpack_many(theta), y, weight, loss)
         gradient = np.empty_like(theta)
@@ -130,8 +137,8 @@ class ScaledDesign:
         return out
 
     def value_gradient(
-        self, theta: Floats, y: Floats, weight: Floats, loss: ElementwiseLoss
-    ) -> tuple[float, Floats, Floats]:
+        self, theta: Floats, y: Vector, weight: Vector, loss: ElementwiseLoss
+    ) -> tuple[float, Floats, Vector]:
         """Return the weighted loss, its gradient and the raw scores."""
         done = self.design.value_gradient(*self.unpack(theta), y, weight, loss)
         return done.value, self._parameter_gradient(done.gradient, done.slope), done.raw
@@ -140,42 +147,78 @@ class ScaledDesign:
         return j == self.n_features
 
     def probe(
-        self, raw: Floats, j: int, steps: Floats, y: Floats, weight: Floats, loss: ElementwiseLoss
+        self, raw: Vector, j: int, steps: Floats, y: Vector, weight: Vector, loss: ElementwiseLoss
     ) -> Floats:
         """Return the weighted loss with each of the steps added to parameter j."""
-        from bblr.designs.base import probe_vector
-
         if self._is_intercept(j):
-            return probe_vector(raw, np.ones_like(raw), steps, y, weight, loss)
+            return self.rows.probe(raw, self.rows.ones(raw), steps, y, weight, loss)
         steps = steps / self.scale[j]
         return self.design.probe(raw, j, float(self.centre[j]), steps, y, weight, loss)
 
-    def pull(self, residual: Floats) -> Floats:
-        """Return the direction in parameter space in which raw scores grow along `residual`."""
-        return self._parameter_gradient(self.design.pull(residual), float(residual.sum()))
+    def probe_many(
+        self,
+        raw: Vector,
+        js: Sequence[int],
+        steps: Floats,
+        y: Vector,
+        weight: Vector,
+        loss: ElementwiseLoss,
+    ) -> list[Floats]:
+        """Return the same for each of several parameters."""
+        return [self.probe(raw, j, steps, y, weight, loss) for j in js]
 
-    def direction(self, j: int) -> tuple[NDArray[np.intp] | None, Floats]:
-        """Return the change of the raw scores per unit of parameter j, and the rows concerned."""
+    def many_probe(
+        self,
+        raw: Vector,
+        places: Sequence[tuple[int, int]],
+        steps: Floats,
+        y: Vector,
+        weight: Vector,
+        loss: SoftmaxLoss,
+    ) -> list[Floats]:
+        """Return the weighted loss with each of the steps added to parameter p of class k."""
+        return [
+            self.rows.many_probe(raw, self.along(p, weight), k, steps, y, weight, loss)
+            for k, p in places
+        ]
+
+    def pull(self, residual: Vector) -> Floats:
+        """Return the direction in parameter space in which raw scores grow along `residual`."""
+        return self._parameter_gradient(self.design.pull(residual), self.rows.total(residual))
+
+    def along(self, j: int, like: Vector) -> Vector:
+        """Return the change of the raw scores per unit of parameter j, a vector beside another."""
         if self._is_intercept(j):
-            return None, np.ones(self.design.n_rows)
-        rows, values = self.design.column(j)
-        if rows is not None and self.centre[j] != 0.0:
-            full = np.zeros(self.design.n_rows)
-            full[rows] = values
-            rows, values = None, full
-        return rows, (values - self.centre[j]) / self.scale[j]
+            return self.rows.ones(like)
+        return self.design.along(j, float(self.centre[j])) * (1.0 / float(self.scale[j]))
+
+    def shifted(self, raw: Vector, j: int, step: float) -> Vector:
+        """Return the raw scores after a step along parameter j."""
+        if self._is_intercept(j):
+            return raw + step
+        return self.design.shifted(raw, j, float(self.centre[j]), step / float(self.scale[j]))
+
+    def axis_line(
+        self, raw: Vector, j: int, y: Vector, weight: Vector, threshold: float
+    ) -> tuple[float, float, float]:
+        """Return the best step of the zero-one loss along parameter j, and what it saves."""
+        if self._is_intercept(j):
+            return self.rows.line(raw, self.rows.ones(raw), y, weight, threshold)
+        centre, scale = float(self.centre[j]), float(self.scale[j])
+        step, errors, before = self.design.axis_line(raw, j, centre, y, weight, threshold)
+        return step * scale, errors, before
 
     @cached_property
-    def _square_norm(self) -> Floats:
+    def _square_norm(self) -> Vector:
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
     @cached_property
-    def _reach(self) -> Floats:
+    def _reach(self) -> Vector:
         # Infinite scale takes a column out. In columns that are mostly zero a long row is a rich
         # one, not one that lies far out.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
 
-    def leverage(self, limit: float, weight: Floats) -> Floats:
+    def leverage(self, limit: float, weight: Vector) -> Vector:
         """Return factors in (0, 1] that bound the pull of rows far from the centre.
 
         A row whose squared length exceeds `limit` times the weighted median counts less, by the
@@ -183,21 +226,18 @@ class ScaledDesign:
         Columns that are mostly zero do not count towards the length.
         """
         length = self._reach
-        order = np.argsort(length)
-        total = np.cumsum(weight[order])
-        median = length[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]]
-        return np.minimum(1.0, limit * median / length) ** 2
+        return self.rows.falloff(length, limit * self.rows.median(length, weight))
 
-    def curvature(self, weight: Floats, max_rows: int) -> Floats:
+    def curvature(self, weight: Vector, max_rows: int) -> Floats:
         """Return the matrix of second moments in parameter space under row weights.
 
         With more than `max_rows` rows it is estimated from a sample of about that many, drawn in
-        proportion to what a row contributes: heavy tails make evenly drawn rows useless. The
-        sample is systematic, so the same input gives the same matrix.
+        proportion to what a row contributes. The same input gives the same matrix.
         """
         d = self.n_features
-        rows, weight = _sample(weight, self._square_norm, max_rows)
-        cross, edge, total = self.design.curvature(rows, weight, self.centre)
+        cross, edge, total = self.design.sampled_curvature(
+            weight, self._square_norm, max_rows, self.centre
+        )
         out = np.empty((self.size, self.size))
         out[:d, :d] = cross / self.scale / self.scale[:, None]
         if self.fit_intercept:
@@ -205,13 +245,13 @@ class ScaledDesign:
             out[d, d] = total
         return out
 
-    def square_pull(self, weight: Floats) -> Floats:
+    def square_pull(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""
         out = np.empty(self.size)
         square = self.design.square_pull(weight, self.centre)
         out[: self.n_features] = square / self.scale**2
         if self.fit_intercept:
-            out[-1] = float(weight.sum())
+            out[-1] = self.rows.total(weight)
         return out
 
 
@@ -236,19 +276,3 @@ def _centre_scale(
         scale = np.where(rare, about_zero, np.sqrt(moments.variance))
     flat = ~(scale > _FLAT * np.sqrt(moments.mean_square)) | ~np.isfinite(scale)
     return centre, np.where(flat, 1.0, scale), rare
-
-
-def _sample(
-    weight: Floats, square_norm: Floats, max_rows: int
-) -> tuple[NDArray[np.intp], Floats]:
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) <= max_rows:
-        return rows, weight[rows]
-    share = weight * square_norm
-    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
-    share /= share.max()
-    share *= max_rows / share.sum()
-    np.minimum(share, 1.0, out=share)
-    ticks = np.floor(np.cumsum(share) + 0.5)
-    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0)
-    return chosen, weight[chosen] / share[chosen]

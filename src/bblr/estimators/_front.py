@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from bblr.designs import Design, make_design
+from bblr.designs.rows import Vector
 
 Floats = NDArray[np.float64]
 
@@ -20,14 +21,21 @@ _HEAVIEST = 1e100
 class Training(NamedTuple):
     """Validated training data: rows, labels, row weights, and the classes.
 
-    Labels are -1 and +1 of two classes, and class numbers of more.
+    Labels are -1 and +1 of two classes, and class numbers of more. They and the weights lie where
+    the rows of the design do.
     """
 
     X: Any
     design: Design
-    y: NDArray[Any]
-    weight: Floats
+    y: Vector
+    weight: Vector
     classes: NDArray[Any]
+    totals: Floats
+
+    @property
+    def class_labels(self) -> NDArray[Any]:
+        """The label of each class; `totals` has its weight."""
+        return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
 
 
 def validate_training(
@@ -65,7 +73,8 @@ def validate_training(
             f"{weight.max():g}; divide them by their mean."
         )
     labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
-    return Training(X, make_design(X), labels, weight, classes)
+    totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
+    return Training(X, make_design(X), labels, weight, classes, totals)
 
 
 def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:

@@ -171,7 +171,7 @@ def robust_start(objective: AnyObjective, descent: Any, theta: Floats) -> Floats
     the plateaus then keep the fit where it is.
     """
     bounded: AnyObjective = objective.bounded(1.0)
-    if np.all(bounded.weight >= (1.0 - 1e-6) * objective.weight):
+    if objective.rows.none_below(bounded.weight, (1.0 - 1e-6) * objective.weight):
         return theta  # all rows are equally long, as under most kernels
     return np.asarray(descent.minimise(bounded, theta).theta)
 
@@ -208,12 +208,8 @@ def _without_plateaus(loss: BetaBernoulli | DirichletDiscrete) -> Any:
 
 def _predicts_all(objective: AnyObjective, theta: Floats) -> bool:
     """Whether every class is the most probable one of some example that counts."""
-    raw = objective.scores(theta)[objective.weight > 0]
-    if isinstance(objective, ManyObjective):
-        best = np.argmax(objective.loss.probability(raw), axis=1)
-        return len(np.unique(best)) == objective.n_classes
-    above = raw > objective.loss.threshold
-    return bool(above.any() and not above.all())
+    raw = objective.scores(theta)
+    return bool(objective.rows.predicted(objective.loss, raw, objective.weight).all())
 
 
 def make_solver(
@@ -243,9 +239,10 @@ def learn_plateaus(
     solve: Callable[[Objective[BetaBernoulli], Floats], Solution],
 ) -> tuple[Solution, Objective[BetaBernoulli]]:
     """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
-    y, weight = objective.y, objective.weight
+    local = objective.rows.local
+    y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
-    raw = objective.scores(theta)
+    raw = local(objective.scores(theta))
     prior = asymptotic_prior(raw, objective.loss.threshold, y, weight)
     objective = objective.with_loss(BetaBernoulli.from_prior(prior, objective.loss.gamma))
     for _ in range(_LEARNING_ROUNDS):
@@ -253,7 +250,7 @@ def learn_plateaus(
         theta = step.theta
         trace += step.trace
         n_iter += step.n_iter
-        raw = objective.scores(theta)
+        raw = local(objective.scores(theta))
         link = Link.fit(raw - objective.loss.threshold, y, weight)
         loss = BetaBernoulli.from_prior(link.prior, link.gamma)
         # The link ties 1/2 to the decision boundary: move the intercept along.
@@ -274,9 +271,11 @@ def learn_many_plateaus(
     solve: Callable[[ManyObjective, Floats], Solution],
 ) -> tuple[Solution, ManyObjective]:
     """Do the same for many classes, each with a plateau of its own."""
+    local = objective.rows.local
+    y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
     for k in range(_LEARNING_ROUNDS):
-        link = ManyLink.fit(objective.scores(theta), objective.y, objective.weight, even=False)
+        link = ManyLink.fit(local(objective.scores(theta)), y, weight, even=False)
         loss = DirichletDiscrete.from_prior(link.prior, link.gamma)
         moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
         objective = objective.with_loss(loss)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
+from bblr.designs.rows import Vector
 from bblr.estimators._training import (
     LOOSE,
     AnyObjective,
@@ -118,8 +120,8 @@ class Validation:
     ----------
     design : ScaledDesign
         All training rows.
-    y, weight : ndarray of shape (n_rows,)
-        Labels and weights.
+    labels, weights : row vector
+        Labels and weights, where the rows are.
     folds : sequence of Fold
         Folds; each row may be held out several times.
     descent : callable
@@ -129,11 +131,21 @@ class Validation:
     """
 
     design: ScaledDesign
-    y: Floats
-    weight: Floats
+    labels: Vector
+    weights: Vector
     folds: Sequence[Fold]
     descent: Any
     n_jobs: int | None = None
+
+    @cached_property
+    def y(self) -> Floats:
+        """Labels as an array."""
+        return self.design.rows.local(self.labels)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Weights as an array."""
+        return self.design.rows.local(self.weights)
 
     def trials(self, paths: Sequence[Path]) -> list[Trial]:
         """Return the cross-validated error of each path at each of its gammas."""
@@ -158,7 +170,7 @@ class Validation:
 
     def _over_folds(self, work: Callable[..., Any], what: Any) -> list[Any]:
         done = Parallel(n_jobs=self.n_jobs)(
-            delayed(work)(self.design, self.y, self.weight, self.descent, fold, what)
+            delayed(work)(self.design, self.labels, self.weights, self.descent, fold, what)
             for fold in self.folds
         )
         return list(done)
@@ -190,20 +202,18 @@ def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
 
 
 def _objective(
-    design: ScaledDesign, y: Floats, weight: Floats, fold: Fold, path: Path
+    design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path
 ) -> AnyObjective:
-    kept = np.zeros(len(weight))
-    kept[fold.train] = weight[fold.train]
-    objective = make_objective(
-        path.prior, path.gammas[0], path.l2, design, plain_view(y), kept
-    )
+    kept = design.rows.only(weight, fold.train)
+    y = plain_view(y) if isinstance(y, np.ndarray) else y
+    objective = make_objective(path.prior, path.gammas[0], path.l2, design, y, kept)
     return objective if path.leverage is None else objective.bounded(path.leverage)
 
 
 def _fold_errors(
     design: ScaledDesign,
-    y: Floats,
-    weight: Floats,
+    y: Vector,
+    weight: Vector,
     descent: Any,
     fold: Fold,
     paths: Sequence[Path],
@@ -220,30 +230,30 @@ def _fold_errors(
 
 
 def _held_out_errors(
-    objective: AnyObjective, theta: Floats, weight: Floats, fold: Fold
+    objective: AnyObjective, theta: Floats, weight: Vector, fold: Fold
 ) -> float:
-    wrong = objective.loss.wrong(objective.y[fold.test], objective.scores(theta)[fold.test])
-    return float(weight[fold.test] @ wrong)
+    rows, raw = objective.rows, objective.scores(theta)
+    return rows.errors(objective.loss, objective.y, raw, rows.only(weight, fold.test))
 
 
 def _fold_decisions(
-    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
 ) -> Floats:
     loss, raw = _fold_scores(design, y, weight, descent, fold, path)
     return raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
 
 
 def _fold_mistakes(
-    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
 ) -> NDArray[np.bool_]:
     loss, raw = _fold_scores(design, y, weight, descent, fold, path)
-    return loss.wrong(y[fold.test], raw)
+    return loss.wrong(design.rows.local(y)[fold.test], raw)
 
 
 def _fold_scores(
-    design: ScaledDesign, y: Floats, weight: Floats, descent: Any, fold: Fold, path: Path
+    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
 ) -> tuple[BetaBernoulli | DirichletDiscrete, Floats]:
     objective = _objective(design, y, weight, fold, path)
     theta = walk(objective, path, descent)[-1]
     last: AnyObjective = objective.with_gamma(path.gammas[-1])
-    return last.loss, last.scores(theta)[fold.test]
+    return last.loss, design.rows.local(last.scores(theta))[fold.test]

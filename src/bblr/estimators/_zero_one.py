@@ -96,11 +96,11 @@ class Timed:
         self._look(theta, done[2])
         return done
 
-    def probe(self, theta: Floats, j: int, steps: Floats, raw: Floats | None = None) -> Any:
-        """Return the objective with each of the steps added to parameter j."""
+    def probe_many(self, theta: Floats, js: Any, steps: Floats, raw: Any = None) -> Any:
+        """Return the objective with each of the steps added to each of the parameters."""
         if self._progress.expired:
             self._look(theta, self._objective.scores(theta) if raw is None else raw)
-        return self._objective.probe(theta, j, steps, raw)
+        return self._objective.probe_many(theta, js, steps, raw)
 
     def _look(self, theta: Floats, raw: Floats) -> None:
         self._progress.found(theta, self._base + self._objective.errors(theta, raw))

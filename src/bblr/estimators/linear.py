@@ -208,7 +208,7 @@ default="robust"
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight)
         n_classes = len(training.classes)
-        prior = resolve_any_prior(self.prior, training.y, training.weight, n_classes)
+        prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         objective = make_objective(
             prior, float(self.gamma_min), float(self.l2), design, training.y, training.weight
@@ -267,10 +267,15 @@ default="robust"
 
     def _solve(self, objective: AnyObjective, theta0: Floats) -> Solution:
         solver = self.solver
-        size = objective.size * len(objective.y)
+        size = objective.size * objective.n_rows
         even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
         if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE and even:
             solver = "search"
+        if solver == "search" and not even:
+            raise ValueError(
+                "solver='search' needs the same plateau for each of many classes; choose another "
+                "prior or another solver."
+            )
         last = self.gamma_max
         if last == "auto":
             many = isinstance(objective, ManyObjective)

@@ -198,12 +198,13 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
         # Many examples tell settings apart long before the last digits of a fit.
-        coarse = LOOSE if len(training.y) >= FEW else 1.0
+        coarse = LOOSE if design.design.n_rows >= FEW else 1.0
+        labels, weights = design.rows.local(training.y), design.rows.local(training.weight)
         validation = Validation(
             design,
             training.y,
             training.weight,
-            make_folds(self.cv, training.y, training.weight, self.random_state),
+            make_folds(self.cv, labels, weights, self.random_state),
             replace(descent, tol=coarse * descent.tol),
             self.n_jobs,
         )

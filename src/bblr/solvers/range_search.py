@@ -34,24 +34,29 @@ class RangeSearch:
 
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Make one sweep over the parameters; ``n_iter`` counts the steps taken."""
-        require(objective, "range search", "probe", "scores", "value", "shifted")
+        require(objective, "range search", "probe_many", "scores", "value", "shifted")
         theta = np.array(theta0, dtype=np.float64)
         raw = objective.scores(theta)
         value = objective.value(theta, raw)
         half = max(1, int(self.radius / self.spacing * (1 + 1e-9)))
         steps = np.arange(-half, half + 1) * self.spacing
-        taken = 0
-        for j in range(len(theta)):
-            gains = value - objective.probe(theta, j, steps, raw)
-            gains[half] = -np.inf  # to stay is no step
-            k = self._choose(gains, half)
-            if k is None:
-                continue
-            theta[j] += steps[k]
-            raw = objective.shifted(raw, j, steps[k])
-            value -= float(gains[k])
-            taken += 1
-            if self.first:
+        taken, j = 0, 0
+        while j < len(theta):
+            # Parameters that are looked at together count up to the first that gains: the sweep
+            # is the same for any size of a batch.
+            some = range(j, min(j + getattr(objective, "batch", 1), len(theta)))
+            for j, costs in zip(some, objective.probe_many(theta, some, steps, raw), strict=True):
+                gains = value - costs
+                gains[half] = -np.inf  # to stay is no step
+                k = self._choose(gains, half)
+                if k is not None:
+                    theta[j] += steps[k]
+                    raw = objective.shifted(raw, j, steps[k])
+                    value -= float(gains[k])
+                    taken += 1
+                    break
+            j += 1
+            if self.first and taken:
                 break
         reason = "step taken" if taken else "no step gains"
         return Solution(theta, value, float("nan"), reason, taken)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bblr._numeric.zero_one import exact_line
 from bblr.solvers.solution import Floats, Solution, require
 
-_NEEDS = ("scores", "value")
+_NEEDS = ("scores", "errors", "value", "line")
 
 
 def zero_one_line(
@@ -34,61 +33,10 @@ def zero_one_line(
     return float(step), float(errors)
 
 
-def many_line(
-    raw: Floats, change: Floats, y: NDArray[np.intp], weight: Floats
-) -> tuple[float, float]:
-    """Return the step that minimises the strict zero-one loss of many classes along a line.
-
-    An example is right while its own score exceeds every other one: on one open stretch of steps.
-    Sorting the ends of the stretches finds the best step, chosen as in :func:`zero_one_line`.
-    """
-    rows = np.arange(len(y))
-    lead = raw[rows, y][:, None] - raw
-    gain = change[rows, y][:, None] - change
-    gain[rows, y], lead[rows, y] = 0.0, 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross = -lead / gain
-    low = np.where(gain > 0, cross, -np.inf).max(axis=1)
-    high = np.where(gain < 0, cross, np.inf).min(axis=1)
-    can = (low < high) & ~((gain == 0) & (lead <= 0)).any(axis=1)
-    low, high, held = low[can], high[can], weight[can]
-    total = float(weight.sum())
-    ends = np.unique(np.concatenate([low, high]))
-    ends = ends[np.isfinite(ends)]
-    right = np.zeros(len(ends) + 1)
-    np.add.at(right, np.searchsorted(ends, low, side="right"), held)
-    # A stretch that ends at ends[k] covers the gaps up to number k.
-    leave = np.searchsorted(ends, high, side="left") + 1
-    np.subtract.at(right, leave[np.isfinite(high)], held[np.isfinite(high)])
-    right = np.cumsum(right)
-    still = float(weight[(lead > 0).all(axis=1)].sum())
-    best = float(right.max())
-    if not best > still * (1.0 + 1e-12):
-        return 0.0, total - still
-    bounds = np.concatenate([[-np.inf], ends, [np.inf]])
-    steps = [_middle(bounds[k], bounds[k + 1]) for k in np.flatnonzero(right == right.max())]
-    return min(steps, key=abs), total - best
-
-
-def _middle(low: float, high: float) -> float:
-    if np.isinf(low) and np.isinf(high):
-        return 0.0
-    if np.isinf(low):
-        return high - max(1.0, abs(high))
-    if np.isinf(high):
-        return low + max(1.0, abs(low))
-    return 0.5 * (low + high)
-
-
-class ManyWalker:
-    """The same for many classes: the largest score wins."""
+class Walker:
+    """Parameters, their scores and their errors."""
 
     def __init__(self, objective: Any, theta: Floats) -> None:
-        if not objective.loss.symmetric:
-            raise ValueError(
-                "Exact zero-one line searches of many classes need the same plateau for each; "
-                "choose another prior or another solver."
-            )
         self.objective = objective
         self.move_to(theta)
 
@@ -100,60 +48,52 @@ class ManyWalker:
 
     def follow(self, direction: Floats) -> bool:
         """Go to the best point along a direction; say whether that gains."""
-        change = self.objective.scores(direction)
-        step, errors = many_line(self.raw, change, self.objective.y, self.objective.weight)
-        if not errors < self.errors:
-            return False
-        self.theta += step * direction
-        self.raw += step * change
-        self.errors = self.objective.errors(self.theta, self.raw)
-        return True
-
-
-def _walker(objective: Any, theta: Floats) -> Walker | ManyWalker:
-    many = hasattr(objective, "by_class")
-    return ManyWalker(objective, theta) if many else Walker(objective, theta)
-
-
-class Walker:
-    """Parameters, their scores about the threshold, and their errors."""
-
-    def __init__(self, objective: Any, theta: Floats) -> None:
-        self.objective = objective
-        self.move_to(theta)
-
-    def move_to(self, theta: Floats) -> None:
-        """Take other parameters, and their scores afresh."""
-        self.theta = np.array(theta, dtype=np.float64)
-        objective = self.objective
-        self.raw = objective.scores(self.theta) - objective.loss.threshold
-        self.errors = float(objective.weight @ (objective.y * self.raw <= 0))
-
-    def follow(self, direction: Floats) -> bool:
-        """Go to the best point along a direction; say whether that gains."""
-        objective = self.objective
         # Scores are linear in the parameters, so a direction has scores of its own.
-        change = objective.scores(direction)
-        step, errors = zero_one_line(self.raw, change, objective.y, objective.weight)
+        change = self.objective.scores(direction)
+        step, errors = self.objective.line(self.raw, change)
         if not errors < self.errors:
             return False
-        self.theta += step * direction
-        self.raw += step * change
-        self.errors = errors
+        self._go(direction, change, step, errors)
         return True
+
+    def follow_each(self, directions: Floats) -> bool:
+        """Follow the directions, a row each, in turn; say whether any of them gains.
+
+        Where the rows are far away several are looked at together. Up to the first that gains this
+        is what following them one by one would find; those after it are looked at again.
+        """
+        gained, k = False, 0
+        while k < len(directions):
+            some = directions[k : k + self.objective.batch]
+            if len(some) == 1:
+                gained |= self.follow(some[0])
+                k += 1
+                continue
+            lines = self.objective.lines(self.raw, some)
+            better = [i for i, line in enumerate(lines) if line[1] < self.errors]
+            if not better:
+                k += len(some)
+                continue
+            step, errors = lines[better[0]]
+            direction = some[better[0]]
+            self._go(direction, self.objective.scores(direction), step, errors)
+            gained, k = True, k + better[0] + 1
+        return gained
 
     def follow_axis(self, j: int) -> bool:
         """Go to the best point along parameter j, looking only at the rows it concerns."""
-        rows, change = self.objective.direction(j)
-        where: Any = slice(None) if rows is None else rows
-        y, weight = self.objective.y[where], self.objective.weight[where]
-        step, errors, before = exact_line(self.raw[where], change, y, weight)
-        if not errors < before:
+        step, saved = self.objective.axis_line(self.raw, j)
+        if not saved > 0:
             return False
         self.theta[j] += step
-        self.raw[where] += step * change
-        self.errors += errors - before
+        self.raw = self.objective.shifted(self.raw, j, step)
+        self.errors -= saved
         return True
+
+    def _go(self, direction: Floats, change: Any, step: float, errors: float) -> None:
+        self.theta += step * direction
+        self.raw = self.raw + change * step
+        self.errors = errors
 
 
 @dataclass(frozen=True)
@@ -171,12 +111,12 @@ class ZeroOneCoordinates:
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one line search", *_NEEDS)
-        walker = _walker(objective, theta0)
+        walker = Walker(objective, theta0)
         axes = np.eye(len(walker.theta))
         reason, sweeps = "sweep limit", 0
         while sweeps < self.max_sweeps:
             sweeps += 1
-            if not any([walker.follow(axis) for axis in axes]):
+            if not walker.follow_each(axes):
                 reason = "no coordinate gains"
                 break
         value = objective.value(walker.theta)
@@ -207,18 +147,19 @@ class ZeroOneSearch:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one search", *_NEEDS)
         rng = np.random.default_rng(0) if rng is None else rng
-        walker = _walker(objective, theta0)
+        walker = Walker(objective, theta0)
         best, best_errors = walker.theta.copy(), walker.errors
         size = len(best)
         axes = np.eye(size)
         lines, failures = 0, 0
         while lines < self.max_lines and best_errors > 0:
-            gained = [walker.follow(axis) for axis in axes]
-            gained += [walker.follow(rng.standard_normal(size)) for _ in range(2 * size)]
-            lines += len(gained)
+            gained = walker.follow_each(axes)
+            for _round in range(2):
+                gained |= walker.follow_each(rng.standard_normal((size, size)))
+            lines += 3 * size
             if walker.errors < best_errors:
                 best, best_errors, failures = walker.theta.copy(), walker.errors, 0
-            if not any(gained):
+            if not gained:
                 length = self.kick * (1 + failures % 5) * np.linalg.norm(best) / np.sqrt(size)
                 walker.move_to(best + length * rng.standard_normal(size))
                 failures += 1

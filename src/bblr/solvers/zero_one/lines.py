@@ -45,7 +45,7 @@ class LineSearch:
         **_: Any,
     ) -> ZeroOneSolution:
         """Search from theta0 on an objective of strict zero-one loss."""
-        require(objective, "zero-one line search", "scores", "direction", "pull")
+        require(objective, "zero-one line search", "scores", "axis_line", "pull")
         walker = Walker(objective, theta0)
         progress.found(walker.theta, walker.errors)
         failures = 0
@@ -84,9 +84,7 @@ class LineSearch:
 def _pull_of_wrong_rows(walker: Walker, rng: np.random.Generator) -> Floats:
     """Return the direction that helps some of the misclassified rows most."""
     objective = walker.objective
-    wrong = np.flatnonzero(objective.y * walker.raw <= 0)
+    wrong = objective.rows.wrong(objective.loss, objective.y, walker.raw)
     some = wrong[rng.random(len(wrong)) < rng.random()]
-    residual = np.zeros(len(walker.raw))
-    residual[some] = (objective.y * objective.weight)[some]
-    direction = np.asarray(objective.pull(residual))
+    direction = objective.pull(objective.rows.only(objective.y * objective.weight, some))
     return direction if np.any(direction) else rng.standard_normal(len(walker.theta))
