@@ -93,9 +93,11 @@ class Design(ABC):
     rows: Rows = Rows()
     # How many parameters are best looked at together; many where each look is a journey.
     batch: int = 1
+    # Whether the rows are on another chip or machine, which other processes cannot share.
+    elsewhere: bool = False
 
     @abstractmethod
-    def scores(self, coef: Floats, intercept: float) -> Floats:
+    def scores(self, coef: Floats, intercept: float) -> Vector:
         """Return X @ coef + intercept."""
 
     @abstractmethod
@@ -115,7 +117,7 @@ class Design(ABC):
         """Return the weighted moments of the columns."""
 
     @abstractmethod
-    def square_norm(self, centre: Floats, scale: Floats) -> Floats:
+    def square_norm(self, centre: Floats, scale: Floats) -> Vector:
         """Return the squared length of each row, centred and scaled."""
 
     @abstractmethod
@@ -152,7 +154,7 @@ class Design(ABC):
         residual = residual * weight
         return Pass(float(value @ weight), self.pull(residual), float(residual.sum()), raw)
 
-    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
+    def many_scores(self, coef: Floats, intercepts: Floats) -> Vector:
         """Return X @ coef.T + intercepts, a column a class."""
         columns = [self.scores(c, float(v)) for c, v in zip(coef, intercepts, strict=True)]
         return np.column_stack(columns)

@@ -7,10 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
+from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs import Design, make_design
 from bblr.designs.rows import Vector
+from bblr.estimators._tensors import (
+    check_tensor,
+    device_of,
+    encode_tensor,
+    like,
+    refuse_sparse,
+    uses_torch,
+)
 
 Floats = NDArray[np.float64]
 
@@ -29,13 +43,17 @@ class Training(NamedTuple):
     design: Design
     y: Vector
     weight: Vector
-    classes: NDArray[Any]
+    classes: Any
     totals: Floats
 
     @property
     def class_labels(self) -> NDArray[Any]:
         """The label of each class; `totals` has its weight."""
         return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
+
+    def like_rows(self, array: NDArray[Any]) -> Any:
+        """Return a result as what the rows are: an array, or a tensor on their device."""
+        return like(array, self.X)
 
 
 def validate_training(
@@ -51,6 +69,8 @@ def validate_training(
 
     More than two classes are refused unless the estimator's tags say that it takes them.
     """
+    if uses_torch(estimator, X):
+        return _tensor_training(estimator, X, y, sample_weight, class_weight)
     X, y = validate_data(
         estimator,
         X,
@@ -59,22 +79,75 @@ def validate_training(
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,
     )
+    return _encoded(estimator, X, y, _row_weights(sample_weight, X), class_weight)
+
+
+def _encoded(estimator: Any, X: Any, y: Any, weight: Floats, class_weight: Any) -> Training:
     check_classification_targets(y)
-    weight = _row_weights(sample_weight, X)
-    present = weight > 0
-    classes = np.unique(y[present])
+    classes = np.unique(y[weight > 0])
     _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
     # Classes of which no example has a weight count as the nearest that has; they have none.
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    weight = weight * _class_factors(class_weight, classes, codes, weight)
-    if len(classes) > 2 and not weight.max() <= _HEAVIEST:
+    totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
+    factors = _class_factors(class_weight, classes, totals)
+    weight = weight * factors[codes]
+    _check_heaviest(weight.max(), len(classes))
+    labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
+    return Training(X, make_design(X), labels, weight, classes, totals * factors)
+
+
+def _tensor_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
+) -> Training:
+    """Do the same on a device; what comes in as tensors never leaves it."""
+    from bblr.designs.torch import TorchDesign, as_tensor
+
+    device = device_of(estimator, X)
+    refuse_sparse(X)
+    if not is_tensor(X):
+        X, y = validate_data(estimator, X, as_numpy(y), dtype=[np.float64, np.float32])
+        done = _encoded(estimator, X, y, _row_weights(_local(sample_weight), X), class_weight)
+        design = TorchDesign(as_tensor(X), device)
+        vector = design.rows.vector
+        return done._replace(design=design, y=vector(done.y), weight=vector(done.weight))
+    X = check_tensor(estimator, X, reset=True)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but y is None.")
+    check_consistent_length(X, y)
+    design = TorchDesign(X, device)
+    rows = design.rows
+    if sample_weight is None:
+        weight = rows.ones(X)
+    else:
+        weight = rows.vector(_row_weights(_local(sample_weight), np.empty((len(X), 0))))
+    if is_tensor(y):
+        classes, codes = encode_tensor(y, weight > 0)
+    else:
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes = np.unique(y[rows.local(weight > 0)])
+        codes = rows.vector(np.minimum(np.searchsorted(classes, y), len(classes) - 1))
+    known, codes = as_numpy(classes), rows.vector(codes)
+    _check_classes(as_numpy(y), known, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    totals = rows.local(codes.bincount(weight, len(known)))
+    factors = _class_factors(class_weight, known, totals)
+    if class_weight is not None:
+        weight = weight * rows.vector(factors)[codes]
+    _check_heaviest(float(weight.max()), len(known))
+    labels = codes if len(known) > 2 else 2.0 * codes.double() - 1.0
+    return Training(X, design, labels, weight, classes, totals * factors)
+
+
+def _local(sample_weight: Any) -> Any:
+    return as_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight
+
+
+def _check_heaviest(heaviest: float, n_classes: int) -> None:
+    if n_classes > 2 and not heaviest <= _HEAVIEST:
         raise ValueError(
             f"sample_weight and class_weight must come to at most {_HEAVIEST:g} together, got "
-            f"{weight.max():g}; divide them by their mean."
+            f"{heaviest:g}; divide them by their mean."
         )
-    labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
-    totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
-    return Training(X, make_design(X), labels, weight, classes, totals)
 
 
 def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -142,34 +215,23 @@ def _check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
         )
 
 
-def _class_factors(
-    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weight: Floats
-) -> Floats | float:
+def _class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
+    """Return the factor of each class."""
     if class_weight is None:
-        return 1.0
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                "class_weight must be 'balanced', a dict of weights by class, or None; "
-                f"got {class_weight!r}."
-            )
-        totals = np.bincount(codes, weight, len(classes))
-        factors = totals.sum() / (len(classes) * totals)
-    elif isinstance(class_weight, dict):
-        unknown = [label for label in class_weight if label not in classes.tolist()]
-        if unknown:
-            raise ValueError(
-                f"class_weight names {unknown}, which are not among the classes "
-                f"{classes.tolist()}."
-            )
-        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-        if not (np.isfinite(factors) & (factors > 0)).all():
-            raise ValueError(
-                f"class_weight must hold positive, finite weights, got {class_weight}."
-            )
-    else:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(totals.sum() / (len(classes) * totals))
+    if not isinstance(class_weight, dict):
         raise ValueError(
             "class_weight must be 'balanced', a dict of weights by class, or None; "
             f"got {class_weight!r}."
         )
-    return np.asarray(factors[codes])
+    unknown = [label for label in class_weight if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"class_weight names {unknown}, which are not among the classes {classes.tolist()}."
+        )
+    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    if not (np.isfinite(factors) & (factors > 0)).all():
+        raise ValueError(f"class_weight must hold positive, finite weights, got {class_weight}.")
+    return factors

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bblr._numeric.tensors import as_numpy, import_torch, is_tensor
 from bblr.designs import make_design
+from bblr.estimators._tensors import chosen_classes, tensor_design, uses_torch
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +52,30 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             Classes.
         """
         decision = self.decision_function(X)
-        return self.classes_[(decision > 0).astype(int)]
+        return chosen_classes(self.classes_, 1 * (decision > 0))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            Share of the rows, by weight, whose class is predicted.
+        """
+        if is_tensor(y):
+            y = as_numpy(y)
+        found = as_numpy(self.predict(X))
+        weight = None if sample_weight is None else as_numpy(sample_weight)
+        return float(accuracy_score(y, found, sample_weight=weight))
 
 
 class LinearBinaryClassifier(BinaryClassifier):
@@ -72,17 +98,21 @@ class LinearBinaryClassifier(BinaryClassifier):
             each.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        design = make_design(X)
-        if len(self.coef_) > 1:
-            return design.many_scores(self.coef_, self.intercept_)
-        return design.scores(self.coef_[0], float(self.intercept_[0]))
+        coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
+        if uses_torch(self, X):
+            design, back = tensor_design(self, X)
+        else:
+            X = validate_data(
+                self,
+                X,
+                accept_sparse=["csr", "csc"],
+                dtype=[np.float64, np.float32],
+                reset=False,
+            )
+            design, back = make_design(X), np.asarray
+        if len(coef) > 1:
+            return back(design.many_scores(coef, intercept))
+        return back(design.scores(coef[0], float(intercept[0])))
 
 
 class ProbabilisticClassifier(BinaryClassifier):
@@ -107,6 +137,8 @@ class ProbabilisticClassifier(BinaryClassifier):
         probability: Floats = self.link_.probability(decision)
         if probability.ndim == 2:
             return probability
+        if is_tensor(probability):
+            return import_torch().stack([1.0 - probability, probability], dim=1)
         return np.column_stack([1.0 - probability, probability])
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -122,7 +154,8 @@ class ProbabilisticClassifier(BinaryClassifier):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return np.log(self.predict_proba(X))
+        probability: Any = self.predict_proba(X)
+        return probability.log() if is_tensor(probability) else np.log(probability)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row: the argmax of ``predict_proba``.
@@ -138,7 +171,7 @@ class ProbabilisticClassifier(BinaryClassifier):
             Classes.
         """
         probability = self.predict_proba(X)
-        return self.classes_[np.argmax(probability, axis=1)]
+        return chosen_classes(self.classes_, probability.argmax(1))
 
 
 class ProbabilisticLinearClassifier(ProbabilisticClassifier, LinearBinaryClassifier):

@@ -169,7 +169,8 @@ class Validation:
         return np.concatenate(wrong), np.concatenate([fold.test for fold in self.folds])
 
     def _over_folds(self, work: Callable[..., Any], what: Any) -> list[Any]:
-        done = Parallel(n_jobs=self.n_jobs)(
+        n_jobs = 1 if self.design.design.elsewhere else self.n_jobs
+        done = Parallel(n_jobs=n_jobs)(
             delayed(work)(self.design, self.labels, self.weights, self.descent, fold, what)
             for fold in self.folds
         )

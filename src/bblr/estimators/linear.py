@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from bblr._checks import all_or_nothing, check_choice, check_number
+from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
@@ -103,6 +104,10 @@ default="robust"
         Factors on the weights of the examples by class.
     warm_start : bool, default=False
         Start from the last fit instead of zero, if it had the same features and classes.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
     random_state : int, RandomState or None, default=None
         Seed of the zero-one search; the other solvers are deterministic.
     verbose : int, default=0
@@ -168,6 +173,7 @@ default="robust"
         fit_intercept: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -183,6 +189,7 @@ default="robust"
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -253,17 +260,18 @@ default="robust"
             self.warm_start
             and hasattr(self, "coef_")
             and self.coef_.shape[1] == design.n_features
-            and np.array_equal(self.classes_, training.classes)
+            and np.array_equal(as_numpy(self.classes_), as_numpy(training.classes))
         )
         if not same:
             zero = np.zeros(objective.size)
             if self.solver == "sla":
                 return zero
             return robust_start(objective, make_start(objective, self.tol), zero)
+        coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
         if isinstance(objective, ManyObjective):
-            return design.pack_many(self.coef_, self.intercept_).ravel()
+            return design.pack_many(coef, intercept).ravel()
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
-        return design.pack(self.coef_[0], float(self.intercept_[0]) + threshold)
+        return design.pack(coef[0], float(intercept[0]) + threshold)
 
     def _solve(self, objective: AnyObjective, theta0: Floats) -> Solution:
         solver = self.solver
@@ -313,7 +321,8 @@ default="robust"
         self, solution: Solution, objective: AnyObjective, training: Training
     ) -> None:
         self.classes_ = training.classes
-        self.coef_, self.intercept_ = unpack(objective, solution.theta)
+        coef, intercept = unpack(objective, solution.theta)
+        self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
         self.link_ = own_link(objective.loss)
         self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
         self.path_ = solution.trace

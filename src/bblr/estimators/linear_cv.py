@@ -85,6 +85,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         Descent at each gamma.
     tol, max_iter, fit_intercept, class_weight
         As in :class:`BBLRClassifier`.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
     random_state : int, RandomState or None, default=None
         Seed of the division into folds.
     verbose : int, default=0
@@ -157,6 +161,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         max_iter: int = 100,
         fit_intercept: bool = True,
         class_weight: Any = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -171,6 +176,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -288,7 +294,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         training: Training,
     ) -> None:
         self.classes_ = training.classes
-        self.coef_, self.intercept_ = unpack(objective, solution.theta)
+        coef, intercept = unpack(objective, solution.theta)
+        self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
         self.gamma_ = path.gammas[-1]
         self.l2_ = path.l2
         self.leverage_ = path.leverage

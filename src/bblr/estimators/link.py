@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from bblr._numeric.tensors import is_tensor, sigmoid
 from bblr.losses import BetaBernoulli, BetaPrior
 
 Floats = NDArray[np.float64]
@@ -45,8 +46,9 @@ class Link:
 
     def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
-        decision = np.asarray(decision, dtype=np.float64)
-        return self.prior.a + self.prior.b * expit(self.gamma * decision + self.offset)
+        if not is_tensor(decision):
+            decision = np.asarray(decision, dtype=np.float64)
+        return self.prior.a + self.prior.b * sigmoid(self.gamma * decision + self.offset)
 
     @classmethod
     def fit(
@@ -80,8 +82,8 @@ class Step:
 
     def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
-        decision = np.asarray(decision, dtype=np.float64)
-        return np.where(decision > 0, self.prior.a + self.prior.b, self.prior.a)
+        above = 1.0 * (decision > 0)
+        return self.prior.a + self.prior.b * above
 
 
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:

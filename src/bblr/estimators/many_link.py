@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
+from bblr._numeric.tensors import is_tensor
 from bblr.losses import DirichletDiscrete, DirichletPrior
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,10 @@ class ManyLink:
 
     def probability(self, decision: Any) -> Floats:
         """Return the probability of each class."""
-        return DirichletDiscrete.from_prior(self.prior, self.gamma).probability(decision)
+        loss = DirichletDiscrete.from_prior(self.prior, self.gamma)
+        if is_tensor(decision):
+            return decision.new_tensor(loss.low) + loss.b * (loss.gamma * decision).softmax(1)
+        return loss.probability(decision)
 
     @classmethod
     def fit(cls, decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Self:

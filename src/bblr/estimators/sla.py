@@ -137,8 +137,8 @@ class SLAClassifier(LinearBinaryClassifier):
         )
         coef, intercept = design.unpack(solution.theta)
         self.classes_ = training.classes
-        self.coef_ = coef[None, :]
-        self.intercept_ = np.array([intercept])
+        self.coef_ = training.like_rows(coef[None, :])
+        self.intercept_ = training.like_rows(np.array([intercept]))
         self.gamma_ = solution.gamma
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

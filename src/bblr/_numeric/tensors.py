@@ -1,0 +1,63 @@
+"""Torch tensors, told apart and moved without importing torch before someone uses it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a torch tensor; who holds one has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def as_numpy(value: Any) -> NDArray[Any]:
+    """Return an array or a tensor, wherever it is, as a NumPy array."""
+    return value.detach().cpu().numpy() if is_tensor(value) else np.asarray(value)
+
+
+def sigmoid(value: Any) -> Any:
+    """Return the sigmoid of an array or a tensor."""
+    return value.sigmoid() if is_tensor(value) else expit(value)
+
+
+def import_torch() -> Any:
+    """Import torch, or say how to get it."""
+    try:
+        import torch
+    except ImportError as missing:
+        raise ImportError(
+            "device needs PyTorch, which is not installed; run: pip install 'bblr[gpu]'"
+        ) from missing
+    return torch
+
+
+def find_device(name: Any) -> Any:
+    """Return the torch device of a ``device`` parameter, or say what is wrong with it."""
+    torch = import_torch()
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f"device must be None, 'cpu', 'cuda' or 'cuda:N', got {name!r}: {error}"
+        ) from None
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(
+            f"device must be None, 'cpu', 'cuda' or 'cuda:N', got {name!r}: sums of many rows "
+            "need float64, which other devices lack."
+        )
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={name!r} asks for a GPU, but torch finds none here; use device=None."
+        )
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"device={name!r} asks for a GPU that is not there; "
+            f"torch finds {torch.cuda.device_count()}."
+        )
+    return device

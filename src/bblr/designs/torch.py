@@ -1,0 +1,333 @@
+"""Designs whose rows are torch tensors, on a GPU above all.
+
+Sums over rows end in float64 whatever the rows are stored in. Rows that do not fit into the memory
+of the device stay where they are, and are sent there a block at a time in each pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bblr._numeric.tensors import is_tensor
+from bblr.designs.base import (
+    Curvature,
+    Design,
+    ElementwiseLoss,
+    Floats,
+    ManyPass,
+    Moments,
+    Pass,
+    SoftmaxLoss,
+)
+from bblr.designs.rows import Vector
+from bblr.designs.torch_rows import TorchRows
+
+Tensor = torch.Tensor
+Result = TypeVar("Result")
+
+# Numbers of a block that is widened to float64 or sent to the device: 128 MiB of float64.
+_BLOCK = 2**24
+_LEAST_ROWS = 1024
+
+
+def as_tensor(X: Any) -> Tensor:
+    """Return rows as a tensor that shares their memory, read-only arrays included."""
+    if is_tensor(X):
+        return X
+    from bblr._numeric.arrays import plain_view
+
+    if not (X.flags.c_contiguous or X.flags.f_contiguous):
+        X = np.ascontiguousarray(X)
+    return torch.from_numpy(plain_view(X))
+
+
+def placed(X: Tensor, device: torch.device) -> list[Tensor]:
+    """Return the rows on the device; those that its memory has no room for stay where they are."""
+    if X.device == device:
+        return [X]
+    left = len(X)
+    here: list[Tensor] = []
+    while left > 0:
+        rows = X[len(X) - left : len(X)]
+        try:
+            here.append(_sent(rows[: _fitting(rows, device)], device))
+        except torch.OutOfMemoryError:
+            break
+        left -= len(here[-1])
+        if len(here[-1]) == 0:
+            break
+    # Passes need room for blocks of their own.
+    if left and here:
+        left += len(here.pop())
+    return [*here, X[len(X) - left :]] if left else here
+
+
+def _sent(rows: Tensor, device: torch.device) -> Tensor:
+    return rows.to(device, non_blocking=True)
+
+
+def _fitting(rows: Tensor, device: torch.device) -> int:
+    """Return how many of the rows to send at once: all, or a piece of what memory is free."""
+    if device.type != "cuda":
+        return len(rows)
+    free = torch.cuda.mem_get_info(device)[0]
+    need = rows.element_size() * max(1, rows.shape[1])
+    if 1.2 * need * len(rows) < free:
+        return len(rows)
+    return min(len(rows), int(0.25 * free / need))
+
+
+class TorchDesign(Design):
+    """A dense matrix as a tensor.
+
+    Parameters
+    ----------
+    X : tensor of shape (n_rows, n_features), float32 or float64
+        Used as it is.
+    device : torch.device
+        Where to compute.
+    narrow : bool, default=False
+        Form the products of a float32 tensor in float32.
+    """
+
+    rows: TorchRows
+    elsewhere = True
+
+    def __init__(self, X: Tensor, device: torch.device, narrow: bool = False) -> None:
+        self._take(placed(X, device), device, narrow)
+        self.n_rows, self.n_features = X.shape
+
+    def _take(self, parts: list[Tensor], device: torch.device, narrow: bool) -> None:
+        self.parts = parts
+        self.device = device
+        self.rows = TorchRows(device)
+        self._narrow = narrow or parts[0].dtype == torch.float64
+        self._block = _BLOCK
+
+    def narrowed(self) -> TorchDesign:
+        """Return the same design with products in the precision of X."""
+        other = object.__new__(TorchDesign)
+        other._take(self.parts, self.device, True)
+        other.n_rows, other.n_features = self.n_rows, self.n_features
+        return other
+
+    def _careful(self, work: Callable[[], Result]) -> Result:
+        """Return what the work returns, in smaller blocks where the device has no room."""
+        while True:
+            try:
+                return work()
+            except torch.OutOfMemoryError:
+                if self._block // 2 < _LEAST_ROWS * max(1, self.n_features):
+                    raise
+                self._block //= 2
+            torch.cuda.empty_cache()
+
+    def _blocks(self, wide: bool) -> Iterator[tuple[slice, Tensor]]:
+        """Yield row ranges and their rows on the device, in float64 where asked for."""
+        start = 0
+        step = max(1, self._block // max(1, self.n_features))
+        for part in self.parts:
+            here = part.device == self.device and not (wide and part.dtype != torch.float64)
+            size = max(1, len(part)) if here else step
+            for s in range(0, len(part), size):
+                rows = part[s : s + size].to(self.device, non_blocking=True)
+                yield slice(start + s, start + s + len(rows)), rows.double() if wide else rows
+            start += len(part)
+
+    def _passes(self) -> Iterator[tuple[slice, Tensor]]:
+        return self._blocks(wide=not self._narrow)
+
+    def _coef(self, coef: Floats) -> Tensor:
+        kind = self.parts[0].dtype if self._narrow else torch.float64
+        return torch.as_tensor(coef, device=self.device).to(kind)
+
+    def scores(self, coef: Floats, intercept: float) -> Tensor:
+        """Return X @ coef + intercept."""
+        own = self._coef(coef)
+        return self._careful(
+            lambda: _joined([(X @ own).double() for _, X in self._passes()]).add_(intercept)
+        )
+
+    def pull(self, residual: Vector) -> Floats:
+        """Return X.T @ residual."""
+        return self._careful(lambda: self._pull(residual).cpu().numpy())
+
+    def _pull(self, residual: Tensor) -> Tensor:
+        total: Any = 0.0
+        for rows, X in self._passes():
+            total = total + _transposed(X, residual[rows])
+        return total
+
+    def value_gradient(
+        self, coef: Floats, intercept: float, y: Vector, weight: Vector, loss: ElementwiseLoss
+    ) -> Pass:
+        """Return the weighted loss, its derivatives and the scores they were made of."""
+
+        def work() -> tuple[Floats, Tensor]:
+            total: Any = 0.0
+            scores = []
+            for rows, X in self._passes():
+                raw = (X @ own).double().add_(intercept)
+                value, residual = self.rows.value_residual(loss, y[rows], raw, weight[rows])
+                ends = torch.stack([value, residual.sum()])
+                total = total + torch.cat([ends, _transposed(X, residual)])
+                scores.append(raw)
+            # One message from the device for all of them.
+            return total.cpu().numpy(), _joined(scores)
+
+        own = self._coef(coef)
+        sums, raw = self._careful(work)
+        return Pass(float(sums[0]), sums[2:], float(sums[1]), raw)
+
+    def many_scores(self, coef: Floats, intercepts: Floats) -> Tensor:
+        """Return X @ coef.T + intercepts, a column a class."""
+        own, shift = self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
+        return self._careful(
+            lambda: _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
+        )
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes, its derivatives and the scores."""
+
+        def work() -> tuple[Floats, Tensor]:
+            total: Any = 0.0
+            scores = []
+            for rows, X in self._passes():
+                raw = (X @ own).double().add_(shift)
+                value, residual = self.rows.value_residual(loss, y[rows], raw, weight[rows])
+                products = _transposed(X, residual)
+                flat = [value[None], residual.sum(dim=0), products.T.reshape(-1)]
+                total = total + torch.cat(flat)
+                scores.append(raw)
+            return total.cpu().numpy(), _joined(scores)
+
+        own, shift = self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
+        classes = len(coef)
+        sums, raw = self._careful(work)
+        gradient = sums[1 + classes :].reshape(classes, self.n_features)
+        return ManyPass(float(sums[0]), gradient, sums[1 : 1 + classes], raw)
+
+    def table(self) -> Floats:
+        """Return all numbers as one dense, row-major float64 array."""
+        return np.concatenate([part.double().cpu().numpy() for part in self.parts])
+
+    def column(self, j: int) -> tuple[None, Any]:
+        """Return a copy of column j as float64."""
+        parts = [part[:, j].to(self.device).double() for part in self.parts]
+        return None, _joined(parts)
+
+    def axis_line(
+        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+    ) -> tuple[float, float, float]:
+        """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
+        return self.rows.line(raw, self.along(j, centre), y, weight, threshold)
+
+    def moments(self, weight: Vector) -> Moments:
+        """Return the weighted moments of the columns, stable for columns far from zero."""
+
+        def work() -> tuple[Floats, Floats]:
+            total: Any = 0.0
+            for rows, X in self._blocks(wide=True):
+                w = weight[rows]
+                nonzero = w @ (X != 0).double()
+                moved = X - shift
+                total = total + torch.stack([w @ moved, w @ moved.square_(), nonzero])
+            return (total / weight.sum()).cpu().numpy(), shift.cpu().numpy()
+
+        first = int((weight > 0).to(torch.uint8).argmax())
+        shift = self._row(first)
+        (offset, square, nonzero), origin = self._careful(work)
+        variance = np.maximum(0.0, square - offset**2)
+        mean = origin + offset
+        return Moments(float(weight.sum()), mean, variance + mean**2, variance, nonzero)
+
+    def _row(self, i: int) -> Tensor:
+        for part in self.parts:
+            if i < len(part):
+                return part[i].to(self.device).double()
+            i -= len(part)
+        raise IndexError(i)
+
+    def square_norm(self, centre: Floats, scale: Floats) -> Tensor:
+        """Return the squared length of each row, centred and scaled."""
+        origin = torch.as_tensor(centre, device=self.device)
+        inverse = torch.as_tensor(1.0 / scale, device=self.device)
+
+        def work() -> Tensor:
+            blocks = self._blocks(wide=True)
+            return _joined([((X - origin) * inverse).square_().sum(dim=1) for _, X in blocks])
+
+        return self._careful(work)
+
+    def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
+        """Return the second moments about the centre over the given rows."""
+        where = torch.as_tensor(rows, device=self.device)
+        own = torch.as_tensor(weight, device=self.device)
+        return self._careful(lambda: self._curvature(where, own, centre))
+
+    def sampled_curvature(
+        self, weight: Vector, size: Vector, most: int, centre: Floats
+    ) -> Curvature:
+        """Return the second moments about the centre, of a sample where there are many rows."""
+        return self._careful(lambda: self._curvature(*_sample(weight, size, most), centre))
+
+    def _curvature(self, rows: Tensor, weight: Tensor, centre: Floats) -> Curvature:
+        d = self.n_features
+        origin = torch.as_tensor(centre, device=self.device)
+        step = max(1, self._block // max(1, d))
+        sums = torch.zeros(d * d + d + 1, dtype=torch.float64, device=self.device)
+        start = 0
+        for part in self.parts:
+            inside = (rows >= start) & (rows < start + len(part)) if len(self.parts) > 1 else None
+            place = rows if inside is None else rows[inside] - start
+            own = weight if inside is None else weight[inside]
+            for s in range(0, len(place), step):
+                some = part[place[s : s + step].to(part.device)].to(self.device).double()
+                X, w = some - origin, own[s : s + step]
+                pulled = X * w[:, None]
+                sums += torch.cat([(pulled.T @ X).reshape(-1), pulled.sum(dim=0), w.sum()[None]])
+            start += len(part)
+        found = sums.cpu().numpy()
+        return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
+
+    def square_pull(self, weight: Vector, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number a column."""
+
+        def work() -> Floats:
+            total: Any = 0.0
+            for rows, X in self._blocks(wide=True):
+                total = total + weight[rows] @ (X - origin).square_()
+            found: Floats = total.cpu().numpy()
+            return found
+
+        origin = torch.as_tensor(centre, device=self.device)
+        return self._careful(work)
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _transposed(X: Tensor, residual: Tensor) -> Tensor:
+    """Return X.T @ residual in float64."""
+    return (X.T @ residual.to(X.dtype)).double()
+
+
+def _sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
+    """Draw the rows that `rows.sample` draws."""
+    rows = (weight > 0).nonzero().squeeze(1)
+    if len(rows) <= most:
+        return rows, weight[rows]
+    share = weight * size
+    share = share / share.max()
+    share = (share * (most / share.sum())).clamp_(max=1.0)
+    ticks = (share.cumsum(0) + 0.5).floor_()
+    chosen = ticks.diff(prepend=ticks.new_zeros(1)).nonzero().squeeze(1)
+    return chosen, weight[chosen] / share[chosen]
