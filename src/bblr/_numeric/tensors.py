@@ -60,4 +60,7 @@ def find_device(name: Any) -> Any:
             f"device={name!r} asks for a GPU that is not there; "
             f"torch finds {torch.cuda.device_count()}."
         )
+    if device.type == "cuda" and device.index is None:
+        # Tensors know the number of their device, and "cuda" does not equal "cuda:0".
+        return torch.device("cuda", torch.cuda.current_device())
     return device

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, eigvalsh, solve_triangular
+from scipy.linalg import eigvalsh
 
+from bblr.designs.algebra import Matrix
 from bblr.designs.kernel_function import Gram
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Basis(NamedTuple):
     """
 
     centres: Rows
-    transform: Floats
+    transform: Matrix
 
 
 def spectral_basis(gram: Gram, rows: Rows, rkhs: bool, tol: float = RANK_TOL) -> Basis:
@@ -40,15 +41,17 @@ def spectral_basis(gram: Gram, rows: Rows, rkhs: bool, tol: float = RANK_TOL) ->
 
     In it the squared norm of u is that of the function (``rkhs``) or of its weights.
     """
-    K = gram.block(rows, rows)
-    values, vectors = eigh(0.5 * (K + K.T), overwrite_a=True, check_finite=False)
+    K = gram.native(rows, rows)
+    values, vectors = gram.algebra.eigh(0.5 * (K + K.T))
     largest = float(np.abs(values).max(initial=0.0))
     if rkhs:
         _check_definite(values)
     kept = (values if rkhs else np.abs(values)) > tol * largest
-    values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
-    transform = vectors / np.sqrt(values) if rkhs else vectors
-    return Basis(rows, np.ascontiguousarray(transform))
+    order = np.flatnonzero(kept)[::-1].copy()
+    vectors = vectors[:, order]
+    if rkhs:
+        vectors = gram.algebra.times_columns(vectors, 1.0 / np.sqrt(values[order]))
+    return Basis(rows, vectors)
 
 
 def check_definite(gram: Gram, rows: Rows) -> None:
@@ -76,15 +79,16 @@ def centre_basis(gram: Gram, centres: Rows, sample: Rows, rkhs: bool) -> Basis:
     """
     transform = None
     if rkhs:
-        factor, kept = _pivoted(gram.block(centres, centres), RANK_TOL)
-        transform = solve_triangular(factor[kept], np.eye(len(kept)), lower=True).T
+        factor, kept = gram.algebra.pivoted(gram.native(centres, centres), RANK_TOL)
+        transform = gram.algebra.inverse_lower(factor[kept]).T
         centres = centres[kept]
-    features = gram.block(sample, centres)
+    features = gram.native(sample, centres)
     if transform is not None:
         features = features @ transform
-    vectors = eigh(features.T @ features, check_finite=False)[1][:, ::-1]
-    rotated = vectors if transform is None else transform @ vectors
-    return Basis(centres, np.ascontiguousarray(rotated))
+    vectors = gram.algebra.eigh(features.T @ features)[1]
+    # The largest first.
+    vectors = vectors[:, np.arange(len(centres))[::-1].copy()]
+    return Basis(centres, vectors if transform is None else transform @ vectors)
 
 
 def choose_centres(
@@ -107,7 +111,8 @@ def choose_centres(
     """
     residual = gram.diagonal[rows].copy()
     floor = RANK_TOL * float(residual.max(initial=0.0))
-    factor = np.zeros((len(rows), count))
+    algebra = gram.algebra
+    factor = algebra.zeros(len(rows), count)
     chosen: list[int] = []
     while len(chosen) < count:
         share = np.where(residual > floor, residual, 0.0) * weight
@@ -117,42 +122,19 @@ def choose_centres(
         batch = min(_BATCH, count - len(chosen), candidates)
         drawn = rng.choice(len(rows), size=batch, replace=False, p=share / share.sum())
         k = len(chosen)
-        columns = gram.block(rows, rows[drawn]) - factor[:, :k] @ factor[drawn, :k].T
+        columns = gram.native(rows, rows[drawn]) - factor[:, :k] @ factor[drawn, :k].T
+        square = algebra.local(columns[drawn])
         # What is left of these rows, without the rounding of all rounds so far.
-        residual[drawn] = np.diagonal(columns[drawn])
+        residual[drawn] = np.diagonal(square)
         # Of rows that are drawn together and resemble each other one is enough for now.
-        local, kept = _pivoted(columns[drawn], 0.1, np.maximum(residual[drawn], 10.0 * floor))
+        least = np.maximum(residual[drawn], 10.0 * floor)
+        local, kept = algebra.pivoted(columns[drawn], 0.1, least)
         if len(kept) == 0:
             residual[drawn] = 0.0  # nothing but rounding
             continue
-        new = solve_triangular(local[kept], columns[:, kept].T, lower=True).T
+        new = algebra.solve_lower(local[kept], columns[:, kept].T).T
         factor[:, k : k + len(kept)] = new
-        residual -= np.einsum("ij,ij->i", new, new)
+        residual -= algebra.square_rows(new)
         residual[drawn[kept]] = 0.0
         chosen += drawn[kept].tolist()
     return rows[np.array(chosen, dtype=np.intp)]
-
-
-def _pivoted(
-    K: Floats, tol: float, scale: Floats | None = None
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Return a pivoted Cholesky factor of K, and its pivots in order.
-
-    A pivot is used while what is left of it exceeds `tol` times `scale`, by default the largest
-    entry of the diagonal.
-    """
-    residual = np.array(np.diagonal(K))
-    limit = tol * (np.full(len(K), residual.max(initial=0.0)) if scale is None else scale)
-    factor = np.zeros_like(K)
-    pivots: list[int] = []
-    for k in range(len(K)):
-        left = np.where(residual > limit, residual, 0.0)
-        j = int(np.argmax(left))
-        if left[j] <= 0.0:
-            break
-        column = K[:, j] - factor[:, :k] @ factor[j, :k]
-        factor[:, k] = column / np.sqrt(residual[j])
-        residual -= factor[:, k] ** 2
-        residual[j] = 0.0
-        pivots.append(j)
-    return factor[:, : len(pivots)], np.array(pivots, dtype=np.intp)

@@ -32,6 +32,10 @@ def kernel_design(gram: Gram, basis: Basis, cache_bytes: float) -> Design:
     Where they fit into the cache this is a dense design; otherwise the rows beyond it are computed
     anew in each pass.
     """
+    if gram.device is not None:
+        from bblr.designs.torch_kernel import device_design
+
+        return device_design(gram, basis)
     n, m = gram.n_rows, basis.transform.shape[1]
     cached = min(n, int(cache_bytes // (8 * max(m, 1))))
     features = np.empty((cached, m))

@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 
 from bblr._numeric.arrays import as_dense, square_norms
 from bblr._numeric.threads import map_ranges, one_blas_thread
+from bblr.designs.algebra import Algebra, Matrix
 
 Floats = NDArray[np.float64]
 
@@ -86,9 +87,10 @@ class KernelFunction:
             self._write(block, other, norms, out)
             finite = np.isfinite(float(out.sum()))
         if not finite:
-            raise self._overflow()
+            raise self.overflow()
 
-    def _overflow(self) -> ValueError:
+    def overflow(self) -> ValueError:
+        """Return what to raise where the kernel has values that are not finite."""
         return ValueError(
             f"kernel={self.name!r} has values that are not finite: the entries of X, "
             "kernel_gamma or degree are too large. Put a StandardScaler before it."
@@ -124,7 +126,7 @@ class KernelFunction:
             if self.name == "poly":
                 values = (self.gamma * values + self.coef0) ** self.degree
         if not np.isfinite(values).all():
-            raise self._overflow()
+            raise self.overflow()
         return values
 
     @property
@@ -150,6 +152,18 @@ class Gram:
         self.function = function
         self.X = X
         self.n_rows = int(X.shape[0])
+
+    algebra: Algebra = Algebra()
+    # A torch device, where the kernel is worked out on one.
+    device: Any = None
+
+    def like(self, function: KernelFunction, X: Any) -> Gram:
+        """Return the kernel of other rows, or another kernel, worked out in the same place."""
+        return Gram(function, X)
+
+    def native(self, rows: Any, columns: Any) -> Matrix:
+        """Return the same as `block`, where the algebra takes it."""
+        return self.block(rows, columns)
 
     def block(self, rows: Any, columns: Any) -> Floats:
         """Return the values of some rows (a slice or numbers) with others (numbers)."""

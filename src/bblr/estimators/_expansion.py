@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs.kernel_function import KernelFunction
 from bblr.estimators._front import Training, is_precomputed
 from bblr.estimators._kernel import KernelFit
 from bblr.estimators._linear import ProbabilisticClassifier
+from bblr.estimators._tensors import device_decision, like, uses_torch
 from bblr.losses import DirichletDiscrete
 
 Floats = NDArray[np.float64]
@@ -56,6 +58,10 @@ class KernelClassifier(ProbabilisticClassifier):
         """
         check_is_fitted(self)
         precomputed = self._function.name == "precomputed"
+        if uses_torch(self, X) and not callable(self._function.name) and not precomputed:
+            decision = device_decision(self, X)
+            return decision if decision.shape[1] > 1 else decision[:, 0]
+        given, X = X, as_numpy(X) if is_tensor(X) else X
         X = validate_data(
             self,
             X,
@@ -63,19 +69,21 @@ class KernelClassifier(ProbabilisticClassifier):
             dtype=[np.float64, np.float32],
             reset=False,
         )
-        decision = self._decision(X, precomputed)
+        decision = like(self._decision(X, precomputed), given)
         return decision if decision.shape[1] > 1 else decision[:, 0]
 
     def _decision(self, X: Any, precomputed: bool) -> Floats:
-        weights = self.dual_coef_.T
+        weights, intercept = as_numpy(self.dual_coef_).T, as_numpy(self.intercept_)
         if precomputed:
-            return np.asarray(X[:, self.support_] @ weights + self.intercept_, dtype=np.float64)
+            chosen = X[:, as_numpy(self.support_)]
+            return np.asarray(chosen @ weights + intercept, dtype=np.float64)
         vectors = self.support_vectors_
+        vectors = as_numpy(vectors) if is_tensor(vectors) else vectors
         sparse = issparse(X)
         if sparse != issparse(vectors) and callable(self._function.name):
             # A callable gets what it got in training.
             X = X.toarray() if sparse else csr_array(X)
-        out = np.tile(self.intercept_, (X.shape[0], 1))
+        out = np.tile(intercept, (X.shape[0], 1))
         step = max(1, _BLOCK // max(1, len(weights)))
         for s in range(0, X.shape[0] if len(weights) else 0, step):
             out[s : s + step] += self._function(X[s : s + step], vectors) @ weights
@@ -96,16 +104,18 @@ class KernelClassifier(ProbabilisticClassifier):
             weights = weights[:, None]
         used = np.flatnonzero(weights.any(axis=1))
         order = used[np.argsort(rows[fitted.basis.centres[used]])]
-        self.support_ = rows[fitted.basis.centres[order]]
-        self.dual_coef_ = np.ascontiguousarray(weights[order].T)
+        support = rows[fitted.basis.centres[order]]
         precomputed = function.name == "precomputed"
-        self.support_vectors_ = np.empty((0, 0)) if precomputed else data.X[self.support_]
+        vectors = np.empty((0, 0)) if precomputed else data.X[support]
         many = len(data.classes) > 2
-        codes = data.y[self.support_] if many else (data.y[self.support_] > 0).astype(np.intp)
-        self.n_support_ = np.bincount(codes, minlength=len(data.classes))
+        codes = data.y[support] if many else (data.y[support] > 0).astype(np.intp)
+        self.support_ = data.like_rows(support)
+        self.dual_coef_ = data.like_rows(np.ascontiguousarray(weights[order].T))
+        self.support_vectors_ = data.like_rows(vectors)
+        self.n_support_ = data.like_rows(np.bincount(codes, minlength=len(data.classes)))
         loss = fitted.objective.loss
         threshold = 0.0 if isinstance(loss, DirichletDiscrete) else loss.threshold
-        self.intercept_ = np.atleast_1d(fitted.intercept - threshold)
+        self.intercept_ = data.like_rows(np.atleast_1d(fitted.intercept - threshold))
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)

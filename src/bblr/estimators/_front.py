@@ -45,6 +45,9 @@ class Training(NamedTuple):
     weight: Vector
     classes: Any
     totals: Floats
+    # The rows as the user gave them and the device, where a kernel works on an array of them.
+    given: Any = None
+    device: Any = None
 
     @property
     def class_labels(self) -> NDArray[Any]:
@@ -53,7 +56,7 @@ class Training(NamedTuple):
 
     def like_rows(self, array: NDArray[Any]) -> Any:
         """Return a result as what the rows are: an array, or a tensor on their device."""
-        return like(array, self.X)
+        return like(array, self.X if self.given is None else self.given)
 
 
 def validate_training(
@@ -71,6 +74,12 @@ def validate_training(
     """
     if uses_torch(estimator, X):
         return _tensor_training(estimator, X, y, sample_weight, class_weight)
+    return _array_training(estimator, X, y, sample_weight, class_weight, sparse)
+
+
+def _array_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, sparse: Any
+) -> Training:
     X, y = validate_data(
         estimator,
         X,
@@ -79,10 +88,7 @@ def validate_training(
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,
     )
-    return _encoded(estimator, X, y, _row_weights(sample_weight, X), class_weight)
-
-
-def _encoded(estimator: Any, X: Any, y: Any, weight: Floats, class_weight: Any) -> Training:
+    weight = _row_weights(sample_weight, X)
     check_classification_targets(y)
     classes = np.unique(y[weight > 0])
     _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
@@ -105,9 +111,9 @@ def _tensor_training(
     device = device_of(estimator, X)
     refuse_sparse(X)
     if not is_tensor(X):
-        X, y = validate_data(estimator, X, as_numpy(y), dtype=[np.float64, np.float32])
-        done = _encoded(estimator, X, y, _row_weights(_local(sample_weight), X), class_weight)
-        design = TorchDesign(as_tensor(X), device)
+        own = _local(y), _local(sample_weight)
+        done = _array_training(estimator, X, *own, class_weight, False)
+        design = TorchDesign(as_tensor(done.X), device)
         vector = design.rows.vector
         return done._replace(design=design, y=vector(done.y), weight=vector(done.weight))
     X = check_tensor(estimator, X, reset=True)
@@ -128,7 +134,7 @@ def _tensor_training(
         classes = np.unique(y[rows.local(weight > 0)])
         codes = rows.vector(np.minimum(np.searchsorted(classes, y), len(classes) - 1))
     known, codes = as_numpy(classes), rows.vector(codes)
-    _check_classes(as_numpy(y), known, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    _check_classes(y, known, estimator.__sklearn_tags__().classifier_tags.multi_class)
     totals = rows.local(codes.bincount(weight, len(known)))
     factors = _class_factors(class_weight, known, totals)
     if class_weight is not None:
@@ -138,8 +144,8 @@ def _tensor_training(
     return Training(X, design, labels, weight, classes, totals * factors)
 
 
-def _local(sample_weight: Any) -> Any:
-    return as_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight
+def _local(value: Any) -> Any:
+    return as_numpy(value) if is_tensor(value) else value
 
 
 def _check_heaviest(heaviest: float, n_classes: int) -> None:
@@ -151,10 +157,20 @@ def _check_heaviest(heaviest: float, n_classes: int) -> None:
 
 
 def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
-    """Check what a user hands to ``fit`` of a kernel classifier and encode it."""
-    training = validate_training(
-        estimator, X, y, sample_weight, estimator.class_weight, sparse=_sparse_formats(estimator)
-    )
+    """Check what a user hands to ``fit`` of a kernel classifier and encode it.
+
+    Rows are picked and compared, so arrays serve even where the kernel is worked out on a device.
+    """
+    given, labels, device = X, y, None
+    if uses_torch(estimator, X):
+        device = device_of(estimator, X)
+        refuse_sparse(X)
+        X, y, sample_weight = _local(X), _local(y), _local(sample_weight)
+    sparse = _sparse_formats(estimator)
+    training = _array_training(estimator, X, y, sample_weight, estimator.class_weight, sparse)
+    if device is not None:
+        classes = like(training.classes, labels)
+        training = training._replace(given=given, classes=classes, device=device)
     if is_precomputed(estimator.kernel):
         shape = training.X.shape
         if shape[0] != shape[1]:
@@ -207,7 +223,7 @@ def _check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
             f"{classes.tolist()}. Examples of zero weight do not count."
         )
     if len(classes) > 2 and not many:
-        kind = type_of_target(y, input_name="y")
+        kind = type_of_target(as_numpy(y), input_name="y")
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: "
             f"y holds {len(classes)} classes. Wrap the estimator in "

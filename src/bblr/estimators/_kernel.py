@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.designs.centres import (
     RANK_TOL,
@@ -89,7 +90,7 @@ class KernelProblem:
         if gram.function.name == "precomputed":
             X = X[:, rows]
         return replace(
-            self, gram=Gram(gram.function, X), y=self.y[rows], weight=self.weight[rows]
+            self, gram=gram.like(gram.function, X), y=self.y[rows], weight=self.weight[rows]
         )
 
     def objective(
@@ -100,7 +101,8 @@ class KernelProblem:
         design = ScaledDesign(
             features, self.weight, self.fit_intercept, plain=True, uncorrelated=uncorrelated
         )
-        objective = make_objective(prior, 1.0, 0.0, design, self.y, self.weight)
+        y, weight = design.rows.vector(self.y), design.rows.vector(self.weight)
+        objective = make_objective(prior, 1.0, 0.0, design, y, weight)
         return objective.with_prior(penalty)
 
     def full_basis(self, tol: float = RANK_TOL) -> Basis:
@@ -212,7 +214,7 @@ class KernelFit(NamedTuple):
     @property
     def weights(self) -> Floats:
         """Weight of each centre; of many classes a column each."""
-        transform = self.basis.transform
+        transform = as_numpy(self.basis.transform)
         weights = transform @ self._by_class[:, : transform.shape[1]].T
         return weights if isinstance(self.objective, ManyObjective) else weights[:, 0]
 
@@ -232,7 +234,7 @@ class KernelFit(NamedTuple):
     @property
     def raw(self) -> Floats:
         """Raw scores of the rows."""
-        return self.objective.scores(self.solution.theta)
+        return self.objective.rows.local(self.objective.scores(self.solution.theta))
 
 
 def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:

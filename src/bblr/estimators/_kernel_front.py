@@ -68,7 +68,7 @@ def make_problem(
         training.weight,
     )  # fmt: skip
     problem = KernelProblem(
-        Gram(function, training.X),
+        _gram(function, training),
         training.y,
         training.weight,
         # The mixture is a prior on the weights, and so is what it starts from.
@@ -81,6 +81,14 @@ def make_problem(
         rows, weight = merged_rows(training.X, training.y, training.weight)
         return replace(problem.on_rows(rows), weight=weight), rows
     return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows
+
+
+def _gram(function: KernelFunction, training: Training) -> Gram:
+    if training.device is None:
+        return Gram(function, training.X)
+    from bblr.designs.torch_kernel import DeviceGram
+
+    return DeviceGram(function, training.X, training.device)
 
 
 def resolve_kernel(

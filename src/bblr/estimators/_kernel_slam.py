@@ -18,7 +18,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from bblr.designs.centres import Basis
-from bblr.designs.kernel_function import Gram
 from bblr.estimators._front import Training
 from bblr.estimators._kernel import KernelProblem, fit
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
@@ -94,7 +93,7 @@ class KernelSearch:
         """Return the problem with a kernel of that width."""
         gram = self.problem.gram
         function = replace(gram.function, gamma=kernel_gamma)
-        return replace(self.problem, gram=Gram(function, gram.X))
+        return replace(self.problem, gram=gram.like(function, gram.X))
 
     def basis(self, problem: KernelProblem) -> Basis:
         """Return the coordinates in which all folds are fitted."""
@@ -152,9 +151,8 @@ class KernelSearch:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
         problem = self.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
-        return Validation(
-            objective.design, problem.y, problem.weight, self.folds, self.descent, self.n_jobs
-        )
+        rows = objective.y, objective.weight
+        return Validation(objective.design, *rows, self.folds, self.descent, self.n_jobs)
 
     def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
         """Return how backward elimination to each of the sizes does on held-out rows."""
@@ -205,15 +203,15 @@ def _width_cells(
 ) -> list[Cell]:
     problem = search.at_width(width)
     whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
+    rows = whole.rows
     cells = []
     for l2 in l2s:
         errors, cost = 0.0, 0.0
         for fold in search.folds:
-            kept = np.zeros(len(problem.y))
-            kept[fold.train] = problem.weight[fold.train]
+            kept = rows.only(whole.weight, fold.train)
             objective = replace(whole, prior=gaussian(l2, prior), weight=kept)
             theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
-            raw = objective.scores(theta)[fold.test]
+            raw = rows.local(objective.scores(theta))[fold.test]
             held = _held(problem, whole.loss, raw, fold.test)
             errors += held.errors
             cost += held.loss

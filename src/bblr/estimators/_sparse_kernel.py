@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from bblr._numeric.tensors import as_numpy
 from bblr.designs.centres import Basis
 from bblr.estimators._kernel import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
 from bblr.estimators._training import AnyPrior
@@ -115,7 +116,7 @@ class Elimination:
 
         Of many classes there is one for each: what they have to do with one another is left out.
         """
-        T = fitted.basis.transform
+        T = as_numpy(fitted.basis.transform)
         covariances = [
             _covariance(matrix, T)
             for matrix in fitted.objective.information(fitted.solution.theta)
@@ -164,7 +165,7 @@ def gauss_laplace(
     centres = full.basis.centres
     weights = full.weights
     size = float(np.abs(weights).max(initial=0.0)) or 1.0
-    basis = Basis(centres, np.eye(len(centres)))
+    basis = Basis(centres, problem.gram.algebra.eye(len(centres)))
     objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
     columns = weights.reshape(len(centres), -1)
     start = columns.T

@@ -10,9 +10,13 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.utils.validation import _check_n_features, validate_data
 
+from bblr._numeric.arrays import as_dense
 from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor
 
 Floats = NDArray[np.float64]
+
+# Numbers of a block of similarities.
+_BLOCK = 2**24
 
 
 def uses_torch(estimator: Any, X: Any) -> bool:
@@ -106,6 +110,39 @@ def chosen_classes(classes: Any, index: Any) -> Any:
         return as_numpy(classes)[index]
     beside = like(as_numpy(classes), index)
     return beside[index] if is_tensor(beside) else beside[as_numpy(index)]
+
+
+def device_decision(model: Any, X: Any) -> Any:
+    """Return the scores of a kernel expansion, a column each, worked out on the device."""
+    torch = import_torch()
+    from bblr.designs.torch import as_tensor
+    from bblr.designs.torch_kernel import device_kernel
+
+    device = device_of(model, X)
+    if is_tensor(X):
+        rows = check_tensor(model, X, reset=False)
+    else:
+        refuse_sparse(X)
+        rows = as_tensor(validate_data(model, X, dtype=[np.float64, np.float32], reset=False))
+    vectors, weights, intercept = (
+        torch.as_tensor(as_numpy(part), device=device).double()
+        for part in (_dense(model.support_vectors_), model.dual_coef_, model.intercept_)
+    )
+    # Distances do not change with the origin, but those far from it lose their digits.
+    far = model._function.name == "rbf" and len(vectors) > 0
+    origin = vectors.mean(dim=0) if far else torch.zeros(rows.shape[1], device=device)
+    step = max(1, _BLOCK // max(1, len(vectors)))
+    out = []
+    for s in range(0, len(rows), step):
+        some = rows[s : s + step].to(device).double() - origin
+        values = device_kernel(model._function, some, vectors - origin)
+        out.append(values @ weights.T + intercept)
+    found = torch.cat(out)
+    return found.to(X.device) if is_tensor(X) else as_numpy(found)
+
+
+def _dense(vectors: Any) -> Any:
+    return vectors if is_tensor(vectors) else as_dense(vectors)
 
 
 def tensor_design(estimator: Any, X: Any) -> tuple[Any, Any]:

@@ -102,6 +102,10 @@ default="rbf"
         Factors on the weights of the examples by class.
     cache_size : float, default=1000
         Memory for similarities in MB; what does not fit is computed anew in each pass.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
     random_state : int, RandomState or None, default=None
         Seed of whatever is drawn: centres, and the rows held out for `laplace_share`.
     verbose : int, default=0
@@ -183,6 +187,7 @@ default="rbf"
         fit_intercept: bool = True,
         class_weight: Any = None,
         cache_size: float = 1000,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -205,6 +210,7 @@ default="rbf"
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.cache_size = cache_size
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 

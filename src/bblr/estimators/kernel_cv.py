@@ -109,6 +109,10 @@ default="rbf"
         Widths or folds to work on at the same time, by joblib.
     tol, max_iter, fit_intercept, class_weight, cache_size
         As in :class:`KernelBBLRClassifier`.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of whatever is drawn.
     verbose : int, default=0
@@ -186,6 +190,7 @@ default="rbf"
         fit_intercept: bool = True,
         class_weight: Any = None,
         cache_size: float = 1000,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -207,6 +212,7 @@ default="rbf"
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.cache_size = cache_size
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -315,7 +321,7 @@ default="rbf"
             make_kernel_descent(self.tol, int(self.max_iter)),
             TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
             int(random.randint(2**31 - 1)),
-            self.n_jobs,
+            None if part.gram.device is not None else self.n_jobs,
         )
 
     def _settle(self, cells: Sequence[Cell], count: float) -> Cell:

@@ -75,6 +75,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         Whether the hyperplane may miss the origin.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the examples by class: costs of errors.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same classifier unless the time limit cuts the run short.
     n_jobs : int or None, default=None
@@ -135,6 +139,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         max_steps: int | None = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
+        device: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -144,6 +149,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.max_steps = max_steps
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -200,9 +206,11 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     def _fit_table(
         self, training: Training, progress: Progress, rng: np.random.Generator
     ) -> tuple[Floats, float, float]:
+        local = training.design.rows.local
         problem = ZeroOneProblem.from_data(
-            training.design.table(), training.y, training.weight, bool(self.fit_intercept)
-        )
+            training.design.table(), local(training.y), local(training.weight),
+            bool(self.fit_intercept),
+        )  # fmt: skip
         if len(problem.weight) == 0:
             # Every row contradicts an equal one, so all classifiers are alike.
             theta = np.random.default_rng(0).standard_normal(problem.size)
@@ -311,11 +319,11 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         else:
             intercept = float(np.sign(intercept))
         raw = training.design.scores(coef, intercept)
-        wrong = ~(training.y * raw > 0)
-        loss = float(training.weight @ wrong)
+        rows = training.design.rows
+        loss = rows.errors(ZeroOne(), training.y, raw, training.weight)
         self.classes_ = training.classes
-        self.coef_ = coef[None, :]
-        self.intercept_ = np.array([intercept])
+        self.coef_ = training.like_rows(coef[None, :])
+        self.intercept_ = training.like_rows(np.array([intercept]))
         self.zero_one_loss_ = loss
         self.lower_bound_ = min(progress.bound, loss)
         self.gap_ = (loss - self.lower_bound_) / loss if loss > 0 else 0.0
@@ -324,5 +332,6 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         if self.reason_ == "proved optimal" and not self.optimal_:
             self.reason_ = "proved, but rounding or very light rows cost more"
         self.trace_ = progress.trace
-        self.prior_ = asymptotic_prior(raw, 0.0, training.y, training.weight)
+        raw, y, weight = (rows.local(v) for v in (raw, training.y, training.weight))
+        self.prior_ = asymptotic_prior(raw, 0.0, y, weight)
         self.link_ = Step(self.prior_)
