@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -80,15 +81,17 @@ def validate_training(
 def _array_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, sparse: Any
 ) -> Training:
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=sparse,
-        dtype=[np.float64, np.float32],
-        accept_large_sparse=True,
-    )
-    weight = _row_weights(sample_weight, X)
+    # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched.
+    with config_context(array_api_dispatch=False):
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=sparse,
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=True,
+        )
+        weight = _row_weights(sample_weight, X)
     check_classification_targets(y)
     classes = np.unique(y[weight > 0])
     _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)

@@ -32,6 +32,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._many
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         return tags
 
     def decision_function(self, X: Any) -> Floats:

@@ -93,8 +93,9 @@ def encode_tensor(y: Any, present: Any) -> tuple[Any, Any]:
                 "expects discrete classes, on a regression target with continuous values."
             )
     classes = y[present.to(y.device)].unique()
-    codes = torch.searchsorted(classes, y).clamp(max=len(classes) - 1)
-    return classes, codes
+    # Numbers can be searched for, truth values cannot.
+    known, own = (classes.byte(), y.byte()) if y.dtype == torch.bool else (classes, y)
+    return classes, torch.searchsorted(known, own).clamp(max=len(classes) - 1)
 
 
 def like(array: NDArray[Any], X: Any) -> Any:

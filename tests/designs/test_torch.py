@@ -1,0 +1,265 @@
+"""Rows as tensors: every product and every operation is that of NumPy."""
+
+import numpy as np
+import pytest
+
+from bblr._numeric.tensors import find_device
+from bblr.designs import DenseDesign, ScaledDesign
+from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge, Logistic, Sigmoid, ZeroOne
+from bblr.many_objective import ManyObjective
+from bblr.objective import Objective
+from bblr.priors import Gaussian
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+# Tests run side by side; threads that wait for one another would only wait for cores.
+torch.set_num_threads(1)
+
+from bblr.designs import torch as designs  # noqa: E402
+
+CPU = torch.device("cpu")
+N, D = 700, 5
+LOSSES = [
+    BetaBernoulli(0.1, 0.7, 2.0),
+    BetaBernoulli(0.0, 0.9, 2.0),
+    BetaBernoulli(0.1, 0.9, 4.0),
+    BetaBernoulli(0.2, 0.6, 8.0),
+    Logistic(),
+    Sigmoid(3.0),
+    ZeroOne(),
+    Hinge(),
+]
+
+
+def matrix(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D))
+    X[:, 1] *= rng.random(N) < 0.3
+    X[:, 3] = 50 + 10 * X[:, 3]
+    X[:, 4] = 3.0
+    return X.astype(dtype)
+
+
+@pytest.fixture(params=["whole", "parts", "blocks"])
+def store(request, monkeypatch):
+    """Make a design of all rows at once, of several parts, or in small blocks."""
+
+    def make(X):
+        design = designs.TorchDesign(torch.from_numpy(X), CPU)
+        if request.param == "parts":
+            (whole,) = design.parts
+            design.parts = [whole[:200], whole[200:200], whole[200:]]
+        return design
+
+    if request.param == "blocks":
+        monkeypatch.setattr(designs, "_BLOCK", 64 * D)
+    return make
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(N) < 0.4, 1.0, -1.0)
+    return y, rng.random(N) * (rng.random(N) < 0.9)
+
+
+def close(found, expected, **tolerance):
+    tolerance = tolerance or {"rtol": 1e-10, "atol": 1e-10}
+    found = found.numpy() if torch.is_tensor(found) else found
+    np.testing.assert_allclose(found, expected, **tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_are_those_of_the_dense_design(store, rows, dtype, order):
+    X = np.array(matrix(dtype), order=order)
+    weight = rows[1]
+    mine, theirs = store(X), DenseDesign(X)
+    vector = mine.rows.vector
+    coef, centre, scale = np.arange(D) / 3.0, np.full(D, 0.3), np.linspace(1, 2, D)
+    coefs, shifts = np.outer([1.0, -1.0, 0.5], coef), np.array([0.1, 0.2, 0.3])
+    close(mine.scores(coef, 0.2), theirs.scores(coef, 0.2))
+    close(mine.pull(vector(weight)), theirs.pull(weight))
+    close(mine.table(), theirs.table())
+    close(mine.many_scores(coefs, shifts), theirs.many_scores(coefs, shifts))
+    close(mine.square_norm(centre, scale), theirs.square_norm(centre, scale))
+    close(mine.square_pull(vector(weight), centre), theirs.square_pull(weight, centre))
+    for j in range(D):
+        close(mine.column(j)[1], theirs.column(j)[1])
+        close(mine.along(j, 0.3), theirs.along(j, 0.3))
+    for one, other in zip(mine.moments(vector(weight)), theirs.moments(weight), strict=True):
+        close(one, other)
+    some = np.array([3, 100, 199, 200, 650])
+    for one, other in zip(
+        mine.curvature(some, weight[some], centre),
+        theirs.curvature(some, weight[some], centre),
+        strict=True,
+    ):
+        close(one, other, rtol=1e-9, atol=1e-9)
+    size = np.linspace(1, 5, N)
+    for most in (50, N):
+        for one, other in zip(
+            mine.sampled_curvature(vector(weight), vector(size), most, centre),
+            theirs.sampled_curvature(weight, size, most, centre),
+            strict=True,
+        ):
+            close(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_products_in_float32_where_the_columns_allow(rows):
+    X = matrix(np.float32)[:, :3]
+    narrow = designs.TorchDesign(torch.from_numpy(X), CPU).narrowed()
+    coef = np.array([0.3, -0.2, 0.5])
+    close(narrow.scores(coef, 0.0), X @ coef, rtol=1e-4, atol=1e-5)
+    close(narrow.pull(narrow.rows.vector(rows[1])), rows[1] @ X, rtol=1e-4, atol=1e-3)
+
+
+def pair(design, loss, y, weight):
+    """Objectives on NumPy and on torch, and a point to look at."""
+    plain = ScaledDesign(DenseDesign(matrix()), weight, True)
+    one = Objective(loss, Gaussian(1.0), plain, y, weight)
+    vector = design.rows.vector
+    scaled = ScaledDesign(design, vector(weight), True)
+    other = Objective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
+    return one, other, np.random.default_rng(2).normal(size=D + 1)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_objectives_agree(store, rows, loss):
+    one, other, theta = pair(store(matrix()), loss, *rows)
+    value, gradient, raw = one.value_gradient(theta)
+    found = other.value_gradient(theta)
+    assert found[0] == pytest.approx(value, rel=1e-12)
+    close(found[1], gradient)
+    close(found[2], raw)
+    assert other.value(theta) == pytest.approx(one.value(theta), rel=1e-12)
+    assert other.errors(theta) == pytest.approx(one.errors(theta))
+    close(other.fisher(found[2]), one.fisher(raw))
+    close(other.bounded(1.0).weight, one.bounded(1.0).weight)
+    close(other.preconditioner(theta)(gradient), one.preconditioner(theta)(gradient))
+    steps = np.linspace(-2, 2, 9)
+    for j in range(one.size):
+        close(other.probe(theta, j, steps), one.probe(theta, j, steps))
+        close(other.shifted(found[2], j, 0.3), one.shifted(raw, j, 0.3))
+    np.testing.assert_array_equal(
+        other.rows.wrong(loss, other.y, found[2]), one.rows.wrong(loss, one.y, raw)
+    )
+    np.testing.assert_array_equal(
+        other.rows.predicted(loss, found[2], other.weight),
+        one.rows.predicted(loss, raw, one.weight),
+    )
+
+
+def test_extreme_scores_are_finite(rows):
+    y, weight = rows
+    design = designs.TorchDesign(torch.from_numpy(matrix()), CPU)
+    vector = design.rows.vector
+    raw = np.where(np.arange(N) % 2, 1e9, -1e9)
+    for loss in LOSSES:
+        cost = design.rows.cost(loss, vector(y), vector(raw), vector(weight))
+        assert cost == pytest.approx(float(loss.value(y, raw) @ weight), rel=1e-9)
+
+
+def test_zero_one_lines_agree(store, rows):
+    one, other, _ = pair(store(matrix()), Logistic(), *rows)
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        theta, direction = rng.normal(size=(2, one.size))
+        step, errors = one.line(one.scores(theta), one.scores(direction))
+        found = other.line(other.scores(theta), other.scores(direction))
+        assert found[1] == pytest.approx(errors)
+        assert other.errors(theta + found[0] * direction) == pytest.approx(errors)
+        assert found[0] == pytest.approx(step, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("low", [(0.1, 0.1, 0.1), (0.0, 0.0, 0.0), (0.0, 0.1, 0.2)])
+def test_objectives_of_many_classes_agree(store, rows, low):
+    weight, design = rows[1], store(matrix())
+    y = np.random.default_rng(4).integers(0, 3, N)
+    vector, loss = design.rows.vector, DirichletDiscrete(low, 2.0)
+    one = ManyObjective(
+        loss, Gaussian(1.0), ScaledDesign(DenseDesign(matrix()), weight, True), y, weight
+    )
+    scaled = ScaledDesign(design, vector(weight), True)
+    other = ManyObjective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
+    rng = np.random.default_rng(5)
+    theta, direction = rng.normal(size=(2, one.size))
+    value, gradient, raw = one.value_gradient(theta)
+    found = other.value_gradient(theta)
+    assert found[0] == pytest.approx(value, rel=1e-12)
+    close(found[1], gradient)
+    close(found[2], raw)
+    assert other.errors(theta) == pytest.approx(one.errors(theta))
+    close(other.preconditioner(theta)(gradient), one.preconditioner(theta)(gradient))
+    steps = np.linspace(-2, 2, 5)
+    for j in (0, D, one.size - 1):
+        close(other.probe(theta, j, steps), one.probe(theta, j, steps))
+        close(other.shifted(found[2], j, 0.3), one.shifted(raw, j, 0.3))
+    for k, matrix_of_class in enumerate(other.information(theta)):
+        close(matrix_of_class, one.information(theta)[k], rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(
+        other.rows.predicted(loss, found[2], other.weight),
+        one.rows.predicted(loss, raw, one.weight),
+    )
+    if loss.symmetric:
+        step, errors = one.line(raw, one.scores(direction))
+        there = other.line(found[2], other.scores(direction))
+        assert there == (pytest.approx(step, rel=1e-6), pytest.approx(errors))
+
+
+def test_a_full_device_leaves_rows_where_they_are(monkeypatch):
+    """Three pieces fit; the last of them makes room for the passes, the rest stays."""
+    X = torch.arange(40.0).reshape(20, 2)
+    sent = []
+
+    def send(rows, device):
+        if len(sent) == 3:
+            raise torch.OutOfMemoryError("full")
+        sent.append(rows)
+        return rows.clone()
+
+    monkeypatch.setattr(designs, "_sent", send)
+    monkeypatch.setattr(designs, "_fitting", lambda rows, device: min(len(rows), 4))
+    parts = designs.placed(X, torch.device("meta"))
+    assert [len(part) for part in parts] == [4, 4, 12]
+    assert torch.equal(torch.cat(parts), X)
+    assert parts[-1].data_ptr() == X[8:].data_ptr()
+
+
+def test_what_fits_is_sent_whole(monkeypatch):
+    monkeypatch.setattr(designs, "_sent", lambda rows, device: rows.clone())
+    X = torch.arange(40.0).reshape(20, 2)
+    (part,) = designs.placed(X, torch.device("meta"))
+    assert torch.equal(part, X)
+
+
+def test_passes_take_smaller_blocks_where_memory_runs_out(monkeypatch, rows):
+    class Narrow(designs.TorchDesign):
+        def _blocks(self, wide):
+            if self._block > 2000 * D:
+                raise torch.OutOfMemoryError("full")
+            return super()._blocks(wide)
+
+    freed = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append(1))
+    design = Narrow(torch.from_numpy(matrix()), CPU)
+    close(design.scores(np.ones(D), 0.0), matrix().sum(axis=1))
+    assert freed
+    assert design._block <= 2000 * D
+    monkeypatch.setattr(designs, "_LEAST_ROWS", 10_000)
+    with pytest.raises(torch.OutOfMemoryError):
+        Narrow(torch.from_numpy(matrix()), CPU).scores(np.ones(D), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("mps", "float64"), ("gpu", "'cuda:N', got 'gpu'"), (3.5, "device must be")],
+)
+def test_devices_that_will_not_do_are_named(name, message):
+    with pytest.raises(ValueError, match=message):
+        find_device(name)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_missing_gpu_is_named():
+    with pytest.raises(ValueError, match="finds none here; use device=None"):
+        find_device("cuda")
