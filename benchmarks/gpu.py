@@ -138,7 +138,7 @@ def gpu_classes(settings: Settings) -> Measured:
 
 @case(
     "gpu-search",
-    "ZeroOneClassifier(), 350,000 x 20 on a GPU: the loss after ten seconds, against two cores",
+    "ZeroOneClassifier(), 350,000 x 20 on a GPU: the loss after ten seconds, against the CPU",
 )
 def gpu_search(settings: Settings) -> Measured:
     torch = _torch()

@@ -16,7 +16,8 @@ torch.set_num_threads(1)
 
 from bblr.designs import torch as designs  # noqa: E402
 
-CPU = torch.device("cpu")
+# Where there is a GPU, it is what is tested.
+DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")
 N, D = 700, 5
 LOSSES = [
     BetaBernoulli(0.1, 0.7, 2.0),
@@ -44,7 +45,7 @@ def store(request, monkeypatch):
     """Make a design of all rows at once, of several parts, or in small blocks."""
 
     def make(X):
-        design = designs.TorchDesign(torch.from_numpy(X), CPU)
+        design = designs.TorchDesign(torch.from_numpy(X), DEVICE)
         if request.param == "parts":
             (whole,) = design.parts
             design.parts = [whole[:200], whole[200:200], whole[200:]]
@@ -64,7 +65,7 @@ def rows():
 
 def close(found, expected, **tolerance):
     tolerance = tolerance or {"rtol": 1e-10, "atol": 1e-10}
-    found = found.numpy() if torch.is_tensor(found) else found
+    found = found.cpu().numpy() if torch.is_tensor(found) else found
     np.testing.assert_allclose(found, expected, **tolerance)
 
 
@@ -107,7 +108,7 @@ def test_products_are_those_of_the_dense_design(store, rows, dtype, order):
 
 def test_products_in_float32_where_the_columns_allow(rows):
     X = matrix(np.float32)[:, :3]
-    narrow = designs.TorchDesign(torch.from_numpy(X), CPU).narrowed()
+    narrow = designs.TorchDesign(torch.from_numpy(X), DEVICE).narrowed()
     coef = np.array([0.3, -0.2, 0.5])
     close(narrow.scores(coef, 0.0), X @ coef, rtol=1e-4, atol=1e-5)
     close(narrow.pull(narrow.rows.vector(rows[1])), rows[1] @ X, rtol=1e-4, atol=1e-3)
@@ -151,7 +152,7 @@ def test_objectives_agree(store, rows, loss):
 
 def test_extreme_scores_are_finite(rows):
     y, weight = rows
-    design = designs.TorchDesign(torch.from_numpy(matrix()), CPU)
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     vector = design.rows.vector
     raw = np.where(np.arange(N) % 2, 1e9, -1e9)
     for loss in LOSSES:
@@ -241,13 +242,13 @@ def test_passes_take_smaller_blocks_where_memory_runs_out(monkeypatch, rows):
 
     freed = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append(1))
-    design = Narrow(torch.from_numpy(matrix()), CPU)
+    design = Narrow(torch.from_numpy(matrix()), DEVICE)
     close(design.scores(np.ones(D), 0.0), matrix().sum(axis=1))
     assert freed
     assert design._block <= 2000 * D
     monkeypatch.setattr(designs, "_LEAST_ROWS", 10_000)
     with pytest.raises(torch.OutOfMemoryError):
-        Narrow(torch.from_numpy(matrix()), CPU).scores(np.ones(D), 0.0)
+        Narrow(torch.from_numpy(matrix()), DEVICE).scores(np.ones(D), 0.0)
 
 
 @pytest.mark.parametrize(
@@ -263,3 +264,22 @@ def test_devices_that_will_not_do_are_named(name, message):
 def test_a_missing_gpu_is_named():
     with pytest.raises(ValueError, match="finds none here; use device=None"):
         find_device("cuda")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_more_rows_than_the_gpu_has_room_for():
+    X = np.random.default_rng(0).normal(size=(400_000, 64))
+    whole = designs.TorchDesign(torch.from_numpy(X), DEVICE)
+    total = torch.cuda.get_device_properties(DEVICE).total_memory
+    expected = whole.scores(np.ones(64), 0.0).cpu()
+    del whole
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction(150e6 / total)
+    try:
+        design = designs.TorchDesign(torch.from_numpy(X), DEVICE)
+        assert design.parts[-1].device.type == "cpu"
+        close(design.scores(np.ones(64), 0.0), expected)
+        close(design.pull(design.rows.vector(np.ones(len(X)))), X.sum(axis=0))
+        close(design.moments(design.rows.vector(np.ones(len(X)))).mean, X.mean(axis=0))
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)

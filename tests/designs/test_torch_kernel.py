@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bblr._numeric.tensors import find_device
 from bblr.designs.centres import centre_basis, choose_centres, spectral_basis
 from bblr.designs.kernel import kernel_design
 from bblr.designs.kernel_function import Gram, KernelFunction
@@ -13,12 +14,13 @@ torch.set_num_threads(1)
 
 from bblr.designs.torch_kernel import DeviceGram, TorchKernelDesign  # noqa: E402
 
-CPU = torch.device("cpu")
+# Where there is a GPU, it is what is tested.
+DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def close(found, expected, **tolerance):
     tolerance = tolerance or {"rtol": 1e-10, "atol": 1e-10}
-    found = found.numpy() if torch.is_tensor(found) else found
+    found = found.cpu().numpy() if torch.is_tensor(found) else found
     np.testing.assert_allclose(found, expected, **tolerance)
 
 
@@ -27,7 +29,7 @@ def test_kernels_agree(name):
     X = np.random.default_rng(6).normal(size=(60, 3)) + 5.0
     kernel = (lambda A, B: (A @ B.T) ** 2) if name == "callable" else name
     function = KernelFunction(kernel, 0.3, 2.0, 1.0)
-    here, there = Gram(function, X), DeviceGram(function, X, CPU)
+    here, there = Gram(function, X), DeviceGram(function, X, DEVICE)
     some = np.array([1, 5, 50])
     close(there.block(slice(10, 40), some), here.block(slice(10, 40), some))
     close(there.native(some, some), here.block(some, some))
@@ -37,7 +39,7 @@ def test_kernels_agree(name):
 def test_centres_and_features_agree():
     X = np.random.default_rng(7).normal(size=(300, 3))
     function, every = KernelFunction("rbf", 0.2), np.arange(300)
-    here, there = Gram(function, X), DeviceGram(function, X, CPU)
+    here, there = Gram(function, X), DeviceGram(function, X, DEVICE)
     weight = np.linspace(1, 2, 300)
     drawn = [
         choose_centres(gram, every, weight, 40, np.random.default_rng(0)) for gram in (here, there)
@@ -49,10 +51,10 @@ def test_centres_and_features_agree():
         expected = here.block(every, one.centres) @ one.transform
         found = there.native(every, other.centres) @ other.transform
         # Coordinates may turn within a space; what they span does not.
-        close(np.abs(np.linalg.svd(expected.T @ found.numpy())[1]),
+        close(np.abs(np.linalg.svd(expected.T @ found.cpu().numpy())[1]),
               np.linalg.svd(expected)[1] ** 2, rtol=1e-6)  # fmt: skip
     whole = [spectral_basis(gram, every[:50], True) for gram in (here, there)]
-    close(np.abs(whole[1].transform.numpy()), np.abs(whole[0].transform), rtol=1e-5, atol=1e-5)
+    close(whole[1].transform.abs(), np.abs(whole[0].transform), rtol=1e-5, atol=1e-5)
 
 
 def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
@@ -60,11 +62,11 @@ def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
 
     monkeypatch.setattr(torch_kernel, "_SMALL", 8)
     X = np.random.default_rng(8).normal(size=(40, 3))
-    algebra = DeviceGram(KernelFunction("rbf", 1.0), X, CPU).algebra
-    K = DeviceGram(KernelFunction("rbf", 1.0), X, CPU).native(slice(None), np.arange(40))
+    algebra = DeviceGram(KernelFunction("rbf", 1.0), X, DEVICE).algebra
+    K = DeviceGram(KernelFunction("rbf", 1.0), X, DEVICE).native(slice(None), np.arange(40))
     factor, kept = algebra.pivoted(K, 1e-12)
     np.testing.assert_array_equal(kept, np.arange(40))
-    close(factor @ factor.T, K.numpy())
+    close(factor @ factor.T, K.cpu().numpy())
     twice = K[:, [*range(40), 3]][[*range(40), 3]]
     factor, kept = algebra.pivoted(twice, 1e-12)
     assert len(kept) == 40
@@ -73,18 +75,18 @@ def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
 @pytest.mark.parametrize("kept", [0, 100, 299])
 def test_features_that_are_made_in_each_pass(kept):
     X = np.random.default_rng(9).normal(size=(300, 3))
-    gram = DeviceGram(KernelFunction("rbf", 0.2), X, CPU)
+    gram = DeviceGram(KernelFunction("rbf", 0.2), X, DEVICE)
     basis = centre_basis(gram, np.arange(0, 300, 30), np.arange(300), True)
     whole = kernel_design(gram, basis, 0.0)
     blocks = TorchKernelDesign(
         gram, basis, [whole.parts[0][:kept]] if kept else [], step=37
     )
-    weight = torch.linspace(0, 1, 300, dtype=torch.float64)
+    weight = torch.linspace(0, 1, 300, dtype=torch.float64, device=DEVICE)
     coef, centre = np.linspace(-1, 1, 10), np.zeros(10)
-    close(blocks.scores(coef, 0.1), whole.scores(coef, 0.1).numpy())
+    close(blocks.scores(coef, 0.1), whole.scores(coef, 0.1).cpu().numpy())
     close(blocks.pull(weight), whole.pull(weight))
     close(blocks.table(), whole.table())
-    close(blocks.column(3)[1], whole.column(3)[1].numpy())
+    close(blocks.column(3)[1], whole.column(3)[1].cpu().numpy())
     for one, other in zip(blocks.moments(weight), whole.moments(weight), strict=True):
         close(one, other)
     for most in (30, 300):

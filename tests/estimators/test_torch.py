@@ -23,6 +23,8 @@ from bblr.datasets import load_uci
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 # Tests run side by side; threads that wait for one another would only wait for cores.
 torch.set_num_threads(1)
+# Where there is a GPU, it is what is tested.
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def moons():
 def agree(model, X, y, weight=None, atol=1e-9):
     """Fit on NumPy and on torch; the scores and the objective are the same."""
     here = clone(model).fit(X, y, weight)
-    there = clone(model).set_params(device="cpu").fit(X, y, weight)
+    there = clone(model).set_params(device=DEVICE).fit(X, y, weight)
     np.testing.assert_allclose(
         there.decision_function(X), here.decision_function(X), rtol=1e-6, atol=atol
     )
@@ -117,7 +119,7 @@ def test_zero_one_searches_agree(monkeypatch, heart):
     assert here.zero_one_loss_ == there.zero_one_loss_
     # What is too large for a table of vertices is searched line by line.
     monkeypatch.setattr("bblr.estimators.zero_one.MAX_TABLE", 10)
-    large = [clone(model).set_params(device=d).fit(X, y) for d in (None, "cpu")]
+    large = [clone(model).set_params(device=d).fit(X, y) for d in (None, DEVICE)]
     assert large[1].zero_one_loss_ == large[0].zero_one_loss_
 
 
@@ -125,49 +127,50 @@ def test_zero_one_searches_agree(monkeypatch, heart):
 @pytest.mark.parametrize(
     "model",
     [
-        BBLRClassifier(device="cpu"),
-        KernelBBLRClassifier(device="cpu"),
-        ZeroOneClassifier(random_state=0, device="cpu"),
+        BBLRClassifier(device=DEVICE),
+        KernelBBLRClassifier(device=DEVICE),
+        ZeroOneClassifier(random_state=0, device=DEVICE),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_results_are_tensors_where_the_rows_are(heart, model, dtype):
-    X, y = torch.from_numpy(heart[0]).to(dtype), torch.from_numpy(heart[1])
+    X = torch.from_numpy(heart[0]).to(dtype).to(DEVICE)
+    y = torch.from_numpy(heart[1]).to(DEVICE)
     model = clone(model).fit(X, y)
     names = [n for n in ("coef_", "dual_coef_", "intercept_", "classes_") if hasattr(model, n)]
     results = [model.decision_function(X), model.predict_proba(X), model.predict(X)]
     for value in [*results, *(getattr(model, name) for name in names)]:
         assert torch.is_tensor(value)
         assert value.device == X.device
-    assert model.score(X, y) == np.mean(model.predict(X).numpy() == heart[1])
+    assert model.score(X, y) == np.mean(model.predict(X).cpu().numpy() == heart[1])
     # A model fitted to tensors takes arrays, and a copy of it does the same.
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(
-        again.decision_function(X.numpy()), results[0].numpy(), rtol=1e-4, atol=1e-4
+        again.decision_function(X.cpu().numpy()), results[0].cpu().numpy(), rtol=1e-4, atol=1e-4
     )
-    assert isinstance(again.predict(X.numpy()), np.ndarray)
+    assert isinstance(again.predict(X.cpu().numpy()), np.ndarray)
 
 
 def test_float32_agrees_with_float64(heart):
     X, y = heart
-    wide = BBLRClassifier(device="cpu").fit(X, y)
-    narrow = BBLRClassifier(device="cpu").fit(X.astype(np.float32), y)
+    wide = BBLRClassifier(device=DEVICE).fit(X, y)
+    narrow = BBLRClassifier(device=DEVICE).fit(X.astype(np.float32), y)
     np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=1e-3, atol=1e-4)
 
 
 def test_labels_of_any_kind(heart):
     X, y = torch.from_numpy(heart[0]), heart[1]
     words = np.where(y > 0, "sick", "well")
-    named = BBLRClassifier(device="cpu").fit(X, words)
+    named = BBLRClassifier(device=DEVICE).fit(X, words)
     assert set(named.predict(X)) == {"sick", "well"}
-    truth = BBLRClassifier(device="cpu").fit(X, torch.from_numpy(y > 0))
+    truth = BBLRClassifier(device=DEVICE).fit(X, torch.from_numpy(y > 0))
     assert truth.predict(X).dtype == torch.bool
     assert np.mean((named.predict(X) == "sick") == truth.predict(X).numpy()) == 1.0
 
 
 def test_warm_start(heart):
     X, y = torch.from_numpy(heart[0]), torch.from_numpy(heart[1])
-    model = BBLRClassifier(device="cpu", warm_start=True).fit(X, y)
+    model = BBLRClassifier(device=DEVICE, warm_start=True).fit(X, y)
     first = model.path_[-1].value
     assert model.fit(X, y).path_[-1].value == pytest.approx(first, rel=1e-3)
 
@@ -197,13 +200,13 @@ def test_bad_tensors_are_named(heart):
     X, y = torch.from_numpy(heart[0]), torch.from_numpy(heart[1])
     for message, data in bad(X, y).items():
         with pytest.raises(ValueError, match=message):
-            BBLRClassifier(device="cpu").fit(*data)
-    model = BBLRClassifier(device="cpu").fit(X, y)
+            BBLRClassifier(device=DEVICE).fit(*data)
+    model = BBLRClassifier(device=DEVICE).fit(X, y)
     with pytest.raises(ValueError, match="has 3 features, but BBLRClassifier is expecting 13"):
         model.predict(X[:, :3])
     for rows in (sparse.csr_array(heart[0]), X.to_sparse()):
         with pytest.raises(TypeError, match=r"sparse.*device=None"):
-            BBLRClassifier(device="cpu").fit(rows, y)
+            BBLRClassifier(device=DEVICE).fit(rows, y)
         with pytest.raises(TypeError, match=r"sparse.*device=None"):
             model.predict(rows)
     with pytest.raises(ValueError, match="device must be"):
