@@ -50,9 +50,7 @@ def indicators(n_rows: int, n_features: int, per_row: int, seed: int) -> tuple[A
     share = 1.0 / np.arange(10, n_features + 10)
     columns = rng.choice(n_features, size=n_rows * per_row, p=share / share.sum())
     rows = np.repeat(np.arange(n_rows), per_row)
-    X = sparse.csr_matrix(
-        (np.ones(len(rows)), (rows, columns)), shape=(n_rows, n_features)
-    )
+    X = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n_rows, n_features))
     X.data[:] = 1.0
     noise = 0.3 * np.sqrt(per_row) * rng.standard_normal(n_rows)
     return X, _labels(X @ rng.standard_normal(n_features) + noise, rng)

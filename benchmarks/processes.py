@@ -10,9 +10,7 @@ from collections.abc import Mapping
 __all__ = ["run_python"]
 
 
-def run_python(
-    code: str, *arguments: object, environment: Mapping[str, str] | None = None
-) -> str:
+def run_python(code: str, *arguments: object, environment: Mapping[str, str] | None = None) -> str:
     """Run code in a fresh process, with variables of its own, and return what it printed."""
     places = os.pathsep.join(path or os.getcwd() for path in sys.path)
     run = subprocess.run(
