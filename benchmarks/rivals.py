@@ -1,8 +1,8 @@
 """The rivals, an adapter each, with the settings they race with.
 
 Everyone races with its own defaults: strength, tolerance and limit of iterations. Where a rival
-states its strength by the row (skglm), it gets what C = 1 means to the others. What a rival does to
-X before it starts is on its clock, as it is on ours.
+states its strength by the row (skglm), it gets what C = 1 means to the others. What a rival does
+to X before it starts is on its clock, as it is on ours.
 """
 
 from __future__ import annotations

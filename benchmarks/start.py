@@ -8,6 +8,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from bblr import BBLRClassifier
@@ -77,19 +78,24 @@ def first_compile(settings: Settings) -> Measured:
     return Measured(figures)
 
 
+def _refit(fitted: Any, X: Any, y: Any) -> Any:
+    return deepcopy(fitted).fit(X, y)
+
+
 @case("warm-start", "a fit after a tenth more rows, from the last fit and from nothing")
 def warm_start(settings: Settings) -> Measured:
     rows = settings.rows(REFIT_SHAPE[0])
     X, y = made.correlated(rows, REFIT_SHAPE[1], settings.seed)
     known = slice(0, rows - rows // 10)
     runs: dict[str, Callable[[], Any]] = {}
-    for name, make in {"BBLR": BBLRClassifier, "LogisticRegression": LogisticRegression}.items():
-        model = make(warm_start=True).fit(X[known], y[known])
-        runs[f"{name} warm"] = lambda model=model: deepcopy(model).fit(X, y)
-        runs[f"{name} cold"] = lambda make=make: make().fit(X, y)
+    models = {"BBLR": BBLRClassifier(), "LogisticRegression": LogisticRegression()}
+    for name, model in models.items():
+        fitted = clone(model).set_params(warm_start=True).fit(X[known], y[known])
+        runs[f"{name} warm"] = partial(_refit, fitted, X, y)
+        runs[f"{name} cold"] = partial(model.fit, X, y)
     timings = race(runs, settings.repeats(5))
     figures = {
         f"{name}: warm / cold": timings[f"{name} warm"].best / timings[f"{name} cold"].best
-        for name in ("BBLR", "LogisticRegression")
+        for name in models
     }
     return Measured(figures, [show(timings)], {"seconds": seconds(timings)})
