@@ -57,8 +57,9 @@ def _runs(record: Mapping[str, Any]) -> Iterator[str]:
             yield QUICK
         yield (
             f"**{name}**: {run['processor']}, {run['cores']} cores, {run['threads']} threads, "
-            f"{run['memory']} of memory; {run['system']}. Load before: {load}; processor time taken by "
-            f"others on the host: {100 * run['stolen']:.0f} %. Seed {run['settings']['seed']}. "
+            f"{run['memory']} of memory, {run['system']}. Load before the run: {load}; processor "
+            f"time taken by others on the host: {100 * run['stolen']:.0f} %. "
+            f"Seed {run['settings']['seed']}. "
             f"{versions}.\n\nCases: {', '.join(f'`{case}`' for case in cases)}."
         )
 
