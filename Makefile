@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RIVALS := $(VENV)/.rivals
-ONLY ?=
+ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint bench docs clean
@@ -34,8 +34,8 @@ $(RIVALS): $(STAMP)
 		echo 'Some rivals could not be installed; the benchmarks go on without them.'
 	touch $@
 
-bench: $(RIVALS)  ## time the library beside its rivals; ONLY="fits growth-n" for a part, --quick too
-	$(BIN)/python -m benchmarks $(ONLY)
+bench: $(RIVALS)  ## time the library beside its rivals; ARGS="growth --quick" for a part
+	$(BIN)/python -m benchmarks $(ARGS)
 
 docs: $(STAMP)  ## run every example in README.md and docs/
 	$(BIN)/python -m pytest --doctest-glob='*.md' README.md docs

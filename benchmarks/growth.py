@@ -183,7 +183,7 @@ def growth_threads(settings: Settings) -> Measured:
             THREADS_SCRIPT, rows, features, settings.seed, repeats, environment=_limits(threads)
         ),
         _counts(),
-        settings.repeats(2),
+        1 if settings.quick else 2,
         "threads",
         f"{rows:,} x {features}, dense; x {3 * features} with {features // 8} entries, sparse",
     )
@@ -199,7 +199,7 @@ def growth_workers(settings: Settings) -> Measured:
             WORKERS_SCRIPT, rows, features, settings.seed, 1, workers, environment=_limits(1)
         ),
         _counts(),
-        settings.repeats(2),
+        1 if settings.quick else 2,
         "workers",
         f"{rows:,} x {features}, dense, five folds",
     )

@@ -109,7 +109,7 @@ def rivals_cv(settings: Settings) -> Measured:
 def rivals_zero_one(settings: Settings) -> Measured:
     X, y = load_uci("pima", return_X_y=True)
     X = StandardScaler().fit_transform(X)  # the rivals need it
-    limit = 0.5 if settings.quick else 20.0
+    limit = 0.2 if settings.quick else 20.0
     rivals = (
         Rival(
             OURS,
