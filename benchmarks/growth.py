@@ -21,8 +21,8 @@ from benchmarks.rivals import OURS
 from benchmarks.series import as_record, notes, slope, time_series
 
 ROWS, ROWS_FEATURES = (10_000, 30_000, 100_000, 300_000, 1_000_000), 20
-FEATURES, FEATURES_ROWS = (16, 64, 256, 1_024, 4_096), 10_000
-ENTRIES, ENTRIES_SHAPE = (5, 20, 80, 320), (20_000, 10_000)
+FEATURES, FEATURES_ROWS = (16, 64, 256, 1_024, 4_096), 5_000
+ENTRIES, ENTRIES_SHAPE = (4, 16, 64, 256), (20_000, 10_000)
 CLASSES, CLASSES_SHAPE = (2, 4, 8, 16, 32, 64), (20_000, 50)
 THREADS_SHAPE, WORKERS_SHAPE = (100_000, 100), (10_000, 30)
 LOGISTIC = "LogisticRegression lbfgs"
@@ -74,7 +74,7 @@ def growth_n(settings: Settings) -> Measured:
     return Measured({SLOPE: ours[1]}, remarks, found.details)
 
 
-@case("growth-d", "time of a fit against the number of features, 16 ... 4,096, 10,000 dense rows")
+@case("growth-d", "time of a fit against the number of features, 16 ... 4,096, 5,000 dense rows")
 def growth_d(settings: Settings) -> Measured:
     sizes = FEATURES[:3] if settings.quick else FEATURES
     rows = settings.rows(FEATURES_ROWS)
@@ -83,7 +83,7 @@ def growth_d(settings: Settings) -> Measured:
 
 
 @case(
-    "growth-nnz", "time of a fit against the entries of a row, 5 ... 320, sparse 20,000 x 10,000"
+    "growth-nnz", "time of a fit against the entries of a row, 4 ... 256, sparse 20,000 x 10,000"
 )
 def growth_nnz(settings: Settings) -> Measured:
     sizes = ENTRIES[:2] if settings.quick else ENTRIES
