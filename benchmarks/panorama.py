@@ -20,7 +20,7 @@ from benchmarks.made import Parts, divide
 from benchmarks.rivals import KERNEL, LINEAR, OURS, Rival, racing
 from benchmarks.tournament import TRAINING_ERROR, tournament
 
-DENSE = (60_000, 100)
+DENSE = (40_000, 100)
 CSR = (60_000, 300, 12)
 TEXT = (20_000, 40_000)
 KERNEL_SHAPE = (10_000, 10)
@@ -41,7 +41,7 @@ def _linear(kind: str, parts: Parts, repeats: int) -> Measured:
     return tournament(*racing(LINEAR, kind), parts, repeats)
 
 
-@case("rivals-dense", "fits of 60,000 x 100 dense rows with common factors")
+@case("rivals-dense", "fits of 40,000 x 100 dense rows with common factors")
 def rivals_dense(settings: Settings) -> Measured:
     parts = _made(made.correlated, *DENSE, settings=settings)
     return _linear("dense", parts, settings.repeats(3))
