@@ -17,7 +17,7 @@ from benchmarks import records
 from benchmarks.drawing import plot
 from benchmarks.rivals import OURS
 from benchmarks.series import slope
-from benchmarks.timing import shown_seconds
+from benchmarks.timing import shown_ratio, shown_seconds
 
 __all__ = ["main", "render"]
 
@@ -84,7 +84,7 @@ def _overview(found: Found) -> Iterator[str]:
 
 
 def _ratio(row: Mapping[str, Any]) -> str:
-    return f"{row['ratio']:.2f}" + (" †" if row["stopped"] else "")
+    return shown_ratio(row["ratio"]) + (" †" if row["stopped"] else "")
 
 
 def _tournaments(found: Found) -> Iterator[str]:

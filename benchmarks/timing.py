@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Timing", "race", "seconds", "show", "shown_seconds"]
+__all__ = ["Timing", "race", "seconds", "show", "shown_ratio", "shown_seconds"]
 
 
 @dataclass
@@ -66,6 +66,11 @@ def show(timings: Mapping[str, Timing]) -> str:
 def seconds(timings: Mapping[str, Timing]) -> dict[str, list[float]]:
     """Return all times, for the record."""
     return {name: [round(s, 6) for s in timing.seconds] for name, timing in timings.items()}
+
+
+def shown_ratio(value: float) -> str:
+    """Return a ratio as text, with two digits where it is small."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
 def shown_seconds(value: float) -> str:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.cases import Measured
 from benchmarks.made import Parts
 from benchmarks.rivals import Rival
-from benchmarks.timing import race, shown_seconds
+from benchmarks.timing import race, shown_ratio, shown_seconds
 
 __all__ = ["ERROR", "TRAINING_ERROR", "tournament"]
 
@@ -75,7 +75,7 @@ def tournament(
                 "rival": rival.name,
                 "settings": rival.settings,
                 "seconds": round(timing.best, 6),
-                "ratio": round(timing.best / ours, 4),
+                "ratio": round(timing.best / ours, 6),
                 "error": round(100.0 * float(wrong), 3),
                 "stopped": stopped,
                 "runs": [round(s, 6) for s in timing.seconds],
@@ -94,7 +94,7 @@ def _notes(table: list[dict[str, Any]], missing: Mapping[str, str], score: str) 
     width = max(len(row["rival"]) for row in table)
     head = f"{'':<{width}}  {'time':>9}  {'/ ours':>7}  {score:>18}"
     rows = [
-        f"{row['rival']:<{width}}  {shown_seconds(row['seconds']):>9}  {row['ratio']:>7.2f}"
+        f"{row['rival']:<{width}}  {shown_seconds(row['seconds']):>9}  {shown_ratio(row['ratio']):>7}"
         f"  {row['error']:>18.2f}{'  ' + LIMIT if row['stopped'] else ''}"
         for row in table
     ]
