@@ -94,8 +94,9 @@ def _notes(table: list[dict[str, Any]], missing: Mapping[str, str], score: str) 
     width = max(len(row["rival"]) for row in table)
     head = f"{'':<{width}}  {'time':>9}  {'/ ours':>7}  {score:>18}"
     rows = [
-        f"{row['rival']:<{width}}  {shown_seconds(row['seconds']):>9}  {shown_ratio(row['ratio']):>7}"
-        f"  {row['error']:>18.2f}{'  ' + LIMIT if row['stopped'] else ''}"
+        f"{row['rival']:<{width}}  {shown_seconds(row['seconds']):>9}"
+        f"  {shown_ratio(row['ratio']):>7}  {row['error']:>18.2f}"
+        f"{'  ' + LIMIT if row['stopped'] else ''}"
         for row in table
     ]
     return [head, *rows, *(f"{name}: {reason}" for name, reason in missing.items())]

@@ -46,6 +46,10 @@ NAMES = {
     "kernel-20k",
     "kernel-60k",
     "structured-inference",
+    "gpu-fit",
+    "gpu-kernel",
+    "gpu-classes",
+    "gpu-search",
 }
 
 
