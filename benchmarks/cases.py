@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from bblr.experiments.bars import Bar, Measured, Outcome, Unavailable, attempt
 
-__all__ = ["CASES", "Bar", "Case", "Measured", "Settings", "Unavailable", "case", "run_case"]
+__all__ = [
+    "CASES",
+    "Bar",
+    "Case",
+    "Measured",
+    "Settings",
+    "Unavailable",
+    "absent",
+    "case",
+    "run_case",
+]
 
 
 @dataclass(frozen=True)
@@ -39,12 +49,17 @@ Work = Callable[[Settings], Measured]
 
 @dataclass(frozen=True)
 class Case:
-    """A named measurement with the bars its figures must keep."""
+    """A named measurement with the bars its figures must keep; without bars it only reports."""
 
     name: str
     description: str
     bars: tuple[Bar, ...]
     work: Work
+
+    @property
+    def theme(self) -> str:
+        """The module of `benchmarks` that registered it."""
+        return self.work.__module__.rpartition(".")[2]
 
 
 CASES: dict[str, Case] = {}
@@ -62,6 +77,16 @@ def case(
         return work
 
     return decorate
+
+
+def absent(theme: str, reason: str, register: dict[str, Case] = CASES) -> None:
+    """Register, in place of the cases of a theme, why they cannot run here."""
+
+    def work(settings: Settings) -> Measured:
+        raise Unavailable(reason)
+
+    work.__module__ = f"benchmarks.{theme}"
+    case(theme, f"cannot run here: {reason}", register=register)(work)
 
 
 def run_case(chosen: Case, settings: Settings) -> Outcome:

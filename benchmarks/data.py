@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cases import Settings, Unavailable
 
-__all__ = ["gaussian", "trec07p", "web8"]
+__all__ = ["at_hand", "gaussian", "trec07p", "web8"]
 
 TREC_TEST_SHARE = 0.2
 
@@ -31,8 +31,8 @@ def web8(settings: Settings) -> tuple[Any, Any, Any, Any]:
     """Read web8, or skip the case."""
     from bblr.datasets import fetch_web8
 
-    X_train, y_train = _at_hand(fetch_web8)
-    X_test, y_test = _at_hand(fetch_web8, subset="test")
+    X_train, y_train = at_hand(fetch_web8)
+    X_test, y_test = at_hand(fetch_web8, subset="test")
     rows = slice(settings.rows(len(y_train)))
     return X_train[rows], y_train[rows], X_test, y_test
 
@@ -44,7 +44,7 @@ def trec07p(settings: Settings) -> tuple[Any, Any, Any, Any]:
 
     from bblr.datasets import fetch_trec07p
 
-    X, y = _at_hand(fetch_trec07p)
+    X, y = at_hand(fetch_trec07p)
     rows = slice(settings.rows(len(y)))
     X_train, X_test, y_train, y_test = train_test_split(
         X[rows].toarray(), y[rows], test_size=TREC_TEST_SHARE, random_state=settings.seed
@@ -53,7 +53,8 @@ def trec07p(settings: Settings) -> tuple[Any, Any, Any, Any]:
     return scaler.transform(X_train), y_train, scaler.transform(X_test), y_test
 
 
-def _at_hand(fetch: Callable[..., Any], **settings: Any) -> Any:
+def at_hand(fetch: Callable[..., Any], **settings: Any) -> Any:
+    """Read research data that are at hand, or skip the case."""
     try:
         return fetch(download_if_missing=False, return_X_y=True, **settings)
     except FileNotFoundError as missing:

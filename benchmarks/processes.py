@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 
 __all__ = ["run_python"]
 
 
-def run_python(code: str, *arguments: object) -> str:
-    """Run code in a fresh process and return what it printed."""
+def run_python(code: str, *arguments: object, environment: Mapping[str, str] | None = None) -> str:
+    """Run code in a fresh process, with variables of its own, and return what it printed."""
     places = os.pathsep.join(path or os.getcwd() for path in sys.path)
     run = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": places},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": places},
         capture_output=True,
         text=True,
     )

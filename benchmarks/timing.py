@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Timing", "race", "show"]
+__all__ = ["Timing", "race", "seconds", "show", "shown_ratio", "shown_seconds"]
 
 
 @dataclass
@@ -60,7 +60,7 @@ def race(
 
 def show(timings: Mapping[str, Timing]) -> str:
     """Return the best times in one line."""
-    return ", ".join(f"{name} {_duration(timing.best)}" for name, timing in timings.items())
+    return ", ".join(f"{name} {shown_seconds(timing.best)}" for name, timing in timings.items())
 
 
 def seconds(timings: Mapping[str, Timing]) -> dict[str, list[float]]:
@@ -68,5 +68,11 @@ def seconds(timings: Mapping[str, Timing]) -> dict[str, list[float]]:
     return {name: [round(s, 6) for s in timing.seconds] for name, timing in timings.items()}
 
 
-def _duration(value: float) -> str:
+def shown_ratio(value: float) -> str:
+    """Return a ratio as text, with two digits where it is small."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def shown_seconds(value: float) -> str:
+    """Return a time as text: ``12.3 ms`` or ``1.23 s``."""
     return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"

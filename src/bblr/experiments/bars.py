@@ -53,7 +53,8 @@ class Measured:
     Parameters
     ----------
     figures : dict of str to float
-        A value for each bar of the case, by its figure.
+        A value for each bar of the case, by its figure. All figures of a case without bars are
+        reported.
     notes : list of str
         Lines to show below the figures.
     details : dict
@@ -113,6 +114,8 @@ class Outcome:
             }
             for bar in self.bars
         ]
+        if not self.bars:
+            record["reported"] = {name: float(value) for name, value in found.figures.items()}
         return {**record, "notes": list(found.notes), "details": dict(found.details)}
 
     @property
@@ -128,6 +131,11 @@ class Outcome:
             f"  {bar.label:<9} {'pass' if bar not in self.missed else 'MISS'}"
             for bar in self.bars
         ]
+        if not self.bars:
+            rows = [
+                f"  {figure:<{width}}  {_number(value):>9}  reported"
+                for figure, value in self.measured.figures.items()
+            ]
         notes = [f"    {note}" for note in self.measured.notes]
         return [f"{self.name} ({self.seconds:.1f} s)", *rows, *notes]
 
