@@ -213,7 +213,7 @@ default="robust"
             Fitted estimator.
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
         n_classes = len(training.classes)
         prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))

@@ -199,7 +199,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             Fitted estimator.
         """
         l2s = self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
