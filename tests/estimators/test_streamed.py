@@ -241,7 +241,12 @@ def test_names_are_compared_with_those_of_the_fit(tmp_path):
 def test_classifiers_that_need_memory_say_so(tmp_path, make):
     with pytest.raises(TypeError, match=f"{make.__name__} needs all rows in memory"):
         make().fit(npy_of(tmp_path), TWO)
-    BBLRClassifier().fit(X, TWO)
+
+
+def test_shards_stay_off_devices(tmp_path):
+    pytest.importorskip("torch")
+    with pytest.raises(TypeError, match="with device set needs all rows in memory"):
+        BBLRClassifier(device="cpu").fit(npy_of(tmp_path), TWO)
 
 
 def test_a_kernel_model_refuses_shards_in_predict(tmp_path):

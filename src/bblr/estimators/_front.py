@@ -181,6 +181,7 @@ def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any)
 
     Rows are picked and compared, so arrays serve even where the kernel is worked out on a device.
     """
+    refuse_shards(estimator, X)
     given, labels, device = X, y, None
     if uses_torch(estimator, X):
         device = device_of(estimator, X)
