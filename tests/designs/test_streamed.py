@@ -148,6 +148,14 @@ def test_sources_are_pickled_by_their_place(make):
     np.testing.assert_array_equal(StreamedDesign(pickle.loads(blob)).table(), X)
 
 
+def test_a_map_of_a_file_that_is_gone_is_read_but_not_pickled(tmp_path):
+    source = MappedRows(saved(tmp_path / "X.npy", X))
+    (tmp_path / "X.npy").unlink()
+    np.testing.assert_array_equal(StreamedDesign(source).table(), X)
+    with pytest.raises(FileNotFoundError, match="n_jobs=None"):
+        pickle.dumps(source)
+
+
 def test_a_map_without_a_file_name_is_pickled_by_its_numbers(tmp_path):
     with open(tmp_path / "raw", "wb+") as file:
         file.write(X.tobytes())

@@ -42,7 +42,7 @@ class Room:
 class RowSource(ABC):
     """Rows that are read block by block, once for each pass.
 
-    Parameters of the passes see `shape` and `dtype`, the float type the rows are handed on in.
+    `dtype` is the float type that passes compute with, whatever the rows are stored as.
     """
 
     shape: tuple[int, int]
@@ -122,6 +122,11 @@ class MappedRows(RowSource):
         where = self._map
         if where is None or where.filename is None:
             return MappedRows, (np.asarray(self.X),)
+        if not os.path.exists(where.filename):
+            raise FileNotFoundError(
+                f"X maps {where.filename}, which is gone, so that other processes cannot read it: "
+                "put it back, or use n_jobs=None."
+            )
         first = where.offset - _address(where)
         low, high = _byte_bounds(self.X)
         place = (os.fspath(where.filename), first + low, high - low, _address(self.X) - low)
