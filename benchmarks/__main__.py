@@ -20,6 +20,7 @@ THEMES = (
     "fits",
     "scaling",
     "growth",
+    "out_of_core",
     "start",
     "panorama",
     "zero_one",

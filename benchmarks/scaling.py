@@ -13,7 +13,7 @@ SPARSE_SHAPE = (200_000, 20_000, 100)
 
 # In a process of its own: the peak is that of a process. Linux counts it for the running program
 # (VmHWM) and can set it back; ru_maxrss would hold what the process was started from.
-MEMORY_SCRIPT = """
+RESIDENT = """
 import json, resource, sys
 from benchmarks.data import gaussian
 from benchmarks.made import indicators
@@ -36,7 +36,10 @@ def baseline():
         return status("VmRSS")
     except OSError:
         return peak()
-
+"""
+MEMORY_SCRIPT = (
+    RESIDENT
+    + """
 def size(X):
     return sum(part.nbytes for part in ((X.data, X.indices, X.indptr) if sparse else (X,)))
 
@@ -52,6 +55,7 @@ before = baseline()
 estimator().fit(X, y)
 print(json.dumps({"X": size(X), "extra": peak() - before}))
 """
+)
 
 
 def _peak(module: str, name: str, maker: str, *shape: int) -> float:

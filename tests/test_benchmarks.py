@@ -24,6 +24,7 @@ NAMES = {
     "cv-web8",
     "memory",
     "memory-csr",
+    "out-of-core",
     "growth-n",
     "growth-d",
     "growth-nnz",
@@ -213,7 +214,14 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
 
 @pytest.mark.parametrize(
     "name",
-    ["fused-float32", "probe", "memory", "zero-one-line", "structured-inference"],
+    [
+        "fused-float32",
+        "probe",
+        "memory",
+        "out-of-core",
+        "zero-one-line",
+        "structured-inference",
+    ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("benchmarks.structured.GROUPS", 1_000)
@@ -221,6 +229,7 @@ def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
     monkeypatch.setattr("benchmarks.zero_one.ROWS", 2_000)
     monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
+    monkeypatch.setattr("benchmarks.out_of_core.ROWS", 2_000)
     outcome = run_case(load_cases()[name], Settings(quick=True))
     assert outcome.failure == "" and outcome.measured is not None
     assert all(value > 0 for value in outcome.measured.figures.values())

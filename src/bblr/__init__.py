@@ -1,6 +1,7 @@
 """Classification by (nearly) zero-one loss: Beta-Bernoulli classifiers for scikit-learn."""
 
 from bblr._version import __version__
+from bblr.designs import Shards
 from bblr.estimators import (
     BBLRClassifier,
     BBLRClassifierCV,
@@ -19,6 +20,7 @@ __all__ = [
     "KernelBBLRClassifier",
     "KernelBBLRClassifierCV",
     "SLAClassifier",
+    "Shards",
     "ZeroOneClassifier",
     "__version__",
 ]

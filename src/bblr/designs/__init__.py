@@ -8,13 +8,27 @@ from scipy.sparse import issparse
 
 from bblr.designs.base import Design
 from bblr.designs.dense import DenseDesign
+from bblr.designs.mapped import RowSource
 from bblr.designs.scaled import ScaledDesign
+from bblr.designs.shards import Shards
 from bblr.designs.sparse import SparseDesign
+from bblr.designs.streamed import StreamedDesign
 
 
 def make_design(X: Any) -> Design:
-    """Return the design that fits a validated float array or sparse matrix."""
+    """Return the design that fits a validated float array, sparse matrix or source of rows."""
+    if isinstance(X, RowSource):
+        return StreamedDesign(X)
     return SparseDesign(X) if issparse(X) else DenseDesign(X)
 
 
-__all__ = ["DenseDesign", "Design", "ScaledDesign", "SparseDesign", "make_design"]
+__all__ = [
+    "DenseDesign",
+    "Design",
+    "RowSource",
+    "ScaledDesign",
+    "Shards",
+    "SparseDesign",
+    "StreamedDesign",
+    "make_design",
+]

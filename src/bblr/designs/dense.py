@@ -163,14 +163,13 @@ class DenseDesign(Design):
 
     def moments(self, weight: Floats) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
-        kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
         shift = self.X[int(np.argmax(weight > 0))].astype(np.float64)
-        sums, _ = self._sum_parts(kernel, (4, self.n_features), weight, shift)
-        total = float(weight.sum())
-        offset = sums[1] / total
-        variance = np.maximum(0.0, sums[2] / total - offset**2)
-        mean = sums[0] / total
-        return Moments(total, mean, variance + mean**2, variance, sums[3] / total)
+        return moments_of(self.moment_sums(weight, shift), float(weight.sum()))
+
+    def moment_sums(self, weight: Floats, shift: Floats) -> Floats:
+        """Return the weighted sums that moments are made of, about a shift near the columns."""
+        kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
+        return self._sum_parts(kernel, (4, self.n_features), weight, shift)[0]
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""
@@ -213,3 +212,11 @@ class DenseDesign(Design):
             X -= centre
             total += w @ (X * X)
         return total
+
+
+def moments_of(sums: Floats, total: float) -> Moments:
+    """Return the moments, given the sums of all rows about one shift."""
+    offset = sums[1] / total
+    variance = np.maximum(0.0, sums[2] / total - offset**2)
+    mean = sums[0] / total
+    return Moments(total, mean, variance + mean**2, variance, sums[3] / total)

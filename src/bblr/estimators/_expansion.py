@@ -14,6 +14,7 @@ from bblr.designs.kernel_function import KernelFunction
 from bblr.estimators._front import Training, is_precomputed
 from bblr.estimators._kernel import KernelFit
 from bblr.estimators._linear import ProbabilisticClassifier
+from bblr.estimators._stream import refuse_shards
 from bblr.estimators._tensors import device_decision, like, uses_torch
 from bblr.losses import DirichletDiscrete
 
@@ -57,6 +58,7 @@ class KernelClassifier(ProbabilisticClassifier):
             each.
         """
         check_is_fitted(self)
+        refuse_shards(self, X)
         precomputed = self._function.name == "precomputed"
         if uses_torch(self, X) and not callable(self._function.name) and not precomputed:
             decision = device_decision(self, X)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs import Design, make_design
 from bblr.designs.rows import Vector
+from bblr.estimators._stream import open_rows, refuse_shards, validate_streamed_training
 from bblr.estimators._tensors import (
     check_tensor,
     device_of,
@@ -68,14 +69,24 @@ def validate_training(
     class_weight: Any,
     *,
     sparse: Any = ("csr", "csc"),
+    stream: bool = False,
 ) -> Training:
     """Check what a user hands to ``fit`` and encode it.
 
-    More than two classes are refused unless the estimator's tags say that it takes them.
+    More than two classes are refused unless the estimator's tags say that it takes them. With
+    `stream` the rows may stay on disk: X may be shards or a large memory map.
     """
+    if not stream:
+        refuse_shards(estimator, X)
     if uses_torch(estimator, X):
+        refuse_shards(estimator, X, "with device set ")
         return _tensor_training(estimator, X, y, sample_weight, class_weight)
-    return _array_training(estimator, X, y, sample_weight, class_weight, sparse)
+    source = open_rows(X, y if isinstance(y, str) else None) if stream else None
+    if source is None:
+        return _array_training(estimator, X, y, sample_weight, class_weight, sparse)
+    with config_context(array_api_dispatch=False):
+        y = validate_streamed_training(estimator, source, y)
+        return _encoded(estimator, source, y, sample_weight, class_weight)
 
 
 def _array_training(
@@ -91,7 +102,13 @@ def _array_training(
             dtype=[np.float64, np.float32],
             accept_large_sparse=True,
         )
-        weight = _row_weights(sample_weight, X)
+        return _encoded(estimator, X, y, sample_weight, class_weight)
+
+
+def _encoded(
+    estimator: Any, X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any
+) -> Training:
+    weight = _row_weights(sample_weight, y)
     check_classification_targets(y)
     classes = np.unique(y[weight > 0])
     _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
@@ -164,6 +181,7 @@ def validate_kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any)
 
     Rows are picked and compared, so arrays serve even where the kernel is worked out on a device.
     """
+    refuse_shards(estimator, X)
     given, labels, device = X, y, None
     if uses_torch(estimator, X):
         device = device_of(estimator, X)
@@ -203,14 +221,14 @@ def _sparse_formats(estimator: Any) -> Any:
     return False if is_precomputed(estimator.kernel) else ["csr"]
 
 
-def _row_weights(sample_weight: Any, X: Any) -> Floats:
+def _row_weights(sample_weight: Any, y: Any) -> Floats:
     # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
     if sample_weight is not None and not np.any(np.asarray(sample_weight)):
         raise ValueError(
             "sample_weight must hold a positive weight, but every weight is zero: "
             "no example is left to learn from."
         )
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
     if weight.min() < 0:
         raise ValueError(
             "Negative values in sample_weight: weights must be at least 0; "

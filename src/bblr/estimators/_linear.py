@@ -11,7 +11,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bblr._numeric.tensors import as_numpy, import_torch, is_tensor
-from bblr.designs import make_design
+from bblr.designs import Design, make_design
+from bblr.estimators._stream import is_shards, open_known_rows
 from bblr.estimators._tensors import chosen_classes, tensor_design, uses_torch
 
 Floats = NDArray[np.float64]
@@ -89,8 +90,8 @@ class LinearBinaryClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), path or Shards
+            Rows to score. A directory of shards and a large memory map are read block by block.
 
         Returns
         -------
@@ -100,20 +101,26 @@ class LinearBinaryClassifier(BinaryClassifier):
         """
         check_is_fitted(self)
         coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
-        if uses_torch(self, X):
-            design, back = tensor_design(self, X)
-        else:
-            X = validate_data(
-                self,
-                X,
-                accept_sparse=["csr", "csc"],
-                dtype=[np.float64, np.float32],
-                reset=False,
-            )
-            design, back = make_design(X), np.asarray
+        design, back = self._rows(X)
         if len(coef) > 1:
             return back(design.many_scores(coef, intercept))
         return back(design.scores(coef[0], float(intercept[0])))
+
+    def _rows(self, X: Any) -> tuple[Design, Any]:
+        """Return the rows to score as a design, and what turns its scores into X's kind."""
+        if uses_torch(self, X) and not is_shards(X):
+            return tensor_design(self, X)
+        streamed = open_known_rows(self, X)
+        if streamed is not None:
+            return streamed, np.asarray
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        return make_design(X), np.asarray
 
 
 class ProbabilisticClassifier(BinaryClassifier):

@@ -199,11 +199,12 @@ default="robust"
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), path or Shards
             Training rows. float32 and float64 arrays of either order and CSR matrices are used as
-            they are, without a copy.
-        y : array-like of shape (n_samples,)
-            Classes.
+            they are, without a copy. A memory map of more than 64 MiB and a directory of ``.npy``
+            or Parquet files are read a block at a time, in every pass.
+        y : array-like of shape (n_samples,) or str
+            Classes; of a directory of Parquet files also the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -213,7 +214,7 @@ default="robust"
             Fitted estimator.
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
         n_classes = len(training.classes)
         prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))

@@ -186,10 +186,10 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
-        y : array-like of shape (n_samples,)
-            Classes.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), path or Shards
+            Training rows; on disk, as in :class:`BBLRClassifier`, where they are large.
+        y : array-like of shape (n_samples,) or str
+            Classes; of a directory of Parquet files also the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
 
@@ -199,7 +199,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             Fitted estimator.
         """
         l2s = self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
