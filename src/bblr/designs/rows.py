@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bblr._numeric.fused import fisher_weights
+from bblr._numeric.fused import bend_weights, fisher_weights
+from bblr._numeric.threads import map_ranges
 from bblr._numeric.zero_one import exact_line, many_line
 
 Floats = NDArray[np.float64]
@@ -91,6 +92,21 @@ class Rows:
             return weight * loss.curvature(raw)
         out = np.empty_like(raw)
         fisher_weights(loss.fused, raw, weight, out)
+        return out
+
+    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Vector:
+        """Return the weight of each row times a curvature of its loss that is never negative.
+
+        Newton steps use it in place of the second derivative.
+        """
+        if loss.fused is None:
+            return self.fisher(loss, raw, weight)
+        out = np.empty_like(raw)
+
+        def part(_: int, start: int, stop: int) -> None:
+            bend_weights(loss.fused, raw, y, weight, start, stop, out)
+
+        map_ranges(part, len(raw), 32 * len(raw))
         return out
 
     def median(self, vector: Vector, weight: Vector) -> float:
