@@ -143,8 +143,8 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
     given a share of the Fisher information alone.
     """
     code, gamma, low_positive, low_negative, span = fused
-    fisher_weights(fused, raw[start:stop], weight[start:stop], out[start:stop])
     if code == SIGMOID:
+        fisher_weights(fused, raw[start:stop], weight[start:stop], out[start:stop])
         return
     z = np.empty(_LONG)
     e = np.empty(_LONG)
@@ -159,9 +159,12 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
             right = near if z[i] >= 0.0 else far
             wrong = far if z[i] >= 0.0 else near
             low = low_positive if y[s + i] > 0.0 else low_negative
-            rising = span * right
-            # Without a plateau the quotient is 1, however small the probability.
-            share = 1.0 if low == 0.0 else rising / (low + rising)
-            bend = share * wrong * (right - (1.0 - share) * wrong)
-            observed = weight[s + i] * gamma * gamma * max(bend, 0.0)
-            out[s + i] = _EXPECTED * out[s + i] + (1.0 - _EXPECTED) * observed
+            other = low_negative if y[s + i] > 0.0 else low_positive
+            # Of the probability of each label, what the sigmoid makes up. Without a plateau that
+            # is all of it, however small.
+            own = 1.0 if low == 0.0 else span * right / (low + span * right)
+            others = 1.0 if other == 0.0 else span * wrong / (other + span * wrong)
+            expected = right * wrong * own * others
+            observed = own * wrong * (right - (1.0 - own) * wrong)
+            bend = _EXPECTED * expected + (1.0 - _EXPECTED) * max(observed, 0.0)
+            out[s + i] = weight[s + i] * gamma * gamma * bend

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from bblr._numeric.fused import bend_weights, fisher_weights
+from bblr._numeric.sampling import systematic
 from bblr._numeric.threads import map_ranges
 from bblr._numeric.zero_one import exact_line, many_line
 
@@ -111,6 +112,9 @@ class Rows:
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
+        if weight.min() == weight.max():
+            middle = (len(vector) - 1) // 2
+            return float(np.partition(vector, middle)[middle])
         order = np.argsort(vector)
         total = np.cumsum(weight[order])
         return float(vector[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]])
@@ -187,14 +191,5 @@ def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], F
 
     The sample is systematic, so the same input gives the same rows.
     """
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) <= most:
-        return rows, weight[rows]
-    share = weight * size
-    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
-    share /= share.max()
-    share *= most / share.sum()
-    np.minimum(share, 1.0, out=share)
-    ticks = np.floor(np.cumsum(share) + 0.5)
-    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0)
-    return chosen, weight[chosen] / share[chosen]
+    rows, own = systematic(weight, size, most)
+    return rows, own

@@ -239,7 +239,9 @@ class ScaledDesign:
             weight, self._square_norm, max_rows, self.centre
         )
         out = np.empty((self.size, self.size))
-        out[:d, :d] = cross / self.scale / self.scale[:, None]
+        inverse = 1.0 / self.scale
+        np.multiply(cross, inverse, out=out[:d, :d])
+        out[:d, :d] *= inverse[:, None]
         if self.fit_intercept:
             out[d, :d] = out[:d, d] = edge / self.scale
             out[d, d] = total
