@@ -131,7 +131,7 @@ def fisher_weights(fused, raw, weight, out):
 
 
 # Of the second derivative's positive part and of the Fisher information, what the latter makes up.
-_EXPECTED = 0.3
+EXPECTED = 0.3
 
 
 @njit(**JIT)
@@ -166,5 +166,5 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
             others = 1.0 if other == 0.0 else span * wrong / (other + span * wrong)
             expected = right * wrong * own * others
             observed = own * wrong * (right - (1.0 - own) * wrong)
-            bend = _EXPECTED * expected + (1.0 - _EXPECTED) * max(observed, 0.0)
+            bend = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
             out[s + i] = weight[s + i] * gamma * gamma * bend

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import JIT
 
 # The reciprocal of a subnormal number is infinite: divisions stay divisions.
-_DIVIDING = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
+_DIVIDING: dict[str, Any] = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
 
 
 @njit(**_DIVIDING)

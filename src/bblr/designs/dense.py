@@ -23,6 +23,8 @@ from bblr.designs.base import (
 )
 
 _CHUNK = 1024
+# Numbers of an array that are worth threads of ours to check.
+_LARGE = 2**20
 # Rows of a block of many classes: it and its scores fit into a cache.
 _BLOCK = 256
 
@@ -55,6 +57,11 @@ class DenseDesign(Design):
     def narrowed(self) -> DenseDesign:
         """Return the same design with products in the precision of X."""
         return DenseDesign(self.X, narrow=True)
+
+    def taken(self, rows: NDArray[np.intp]) -> DenseDesign:
+        """Return the design of some rows, a copy in the same order."""
+        some = self.X[rows] if self._by_rows else self.X.T[:, rows].T
+        return DenseDesign(some, narrow=self._product == self.X.dtype)
 
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
         # One private accumulator a thread, added in order: same threads, same bits.
@@ -165,12 +172,12 @@ class DenseDesign(Design):
         """Return the weighted moments of the columns, stable for columns far from zero."""
         kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
         shift = self.X[int(np.argmax(weight > 0))].astype(np.float64)
-        sums, _ = self._sum_parts(kernel, (4, self.n_features), weight, shift)
+        sums, _ = self._sum_parts(kernel, (3, self.n_features), weight, shift)
         total = float(weight.sum())
-        offset = sums[1] / total
-        variance = np.maximum(0.0, sums[2] / total - offset**2)
-        mean = sums[0] / total
-        return Moments(total, mean, variance + mean**2, variance, sums[3] / total)
+        offset, square, nonzero = sums / total
+        variance = np.maximum(0.0, square - offset**2)
+        mean = shift + offset
+        return Moments(total, mean, variance + mean**2, variance, nonzero)
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""
@@ -185,7 +192,8 @@ class DenseDesign(Design):
 
     def _chunks(self, rows: NDArray[np.intp], weight: Floats) -> Any:
         for s in range(0, len(rows), _CHUNK):
-            yield self.X[rows[s : s + _CHUNK]].astype(np.float64), weight[s : s + _CHUNK]
+            some = self.X[rows[s : s + _CHUNK]]  # a copy, which the caller may change
+            yield some.astype(np.float64, copy=False), weight[s : s + _CHUNK]
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
@@ -213,3 +221,14 @@ class DenseDesign(Design):
             X -= centre
             total += w @ (X * X)
         return total
+
+
+def surely_finite(X: Any) -> bool:
+    """Whether a large array holds finite numbers only; False also where that is not so clear."""
+    if not isinstance(X, np.ndarray) or X.dtype not in (np.float32, np.float64):
+        return False
+    if X.size < _LARGE or not (X.flags.c_contiguous or X.flags.f_contiguous):
+        return False
+    flat = plain_view(X).ravel(order="K")
+    sums = map_ranges(lambda _, start, stop: kernels.add_up(flat[start:stop]), X.size, X.size)
+    return bool(np.isfinite(sum(sums)))

@@ -44,6 +44,10 @@ class Rows:
         kept[rows] = vector[rows]
         return kept
 
+    def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Vector:
+        """Return the numbers of the given rows, in their order."""
+        return vector[rows]
+
     def total(self, vector: Vector) -> float:
         """Return the sum."""
         return float(vector.sum())

@@ -66,6 +66,10 @@ class SparseDesign(Design):
         X = self.X
         self._arrays = (plain_view(X.data), _unsigned(X.indices), _unsigned(X.indptr))
 
+    def taken(self, rows: NDArray[np.intp]) -> SparseDesign:
+        """Return the design of some rows, a copy."""
+        return SparseDesign(self.X[rows])
+
     def __getstate__(self) -> dict[str, Any]:
         # Views would be pickled as copies; what is made when needed can be made again.
         return {k: v for k, v in self.__dict__.items() if k not in ("_arrays", "_blocks", "_csc")}

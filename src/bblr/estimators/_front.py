@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 
 from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs import Design, make_design
+from bblr.designs.dense import surely_finite
 from bblr.designs.rows import Vector
 from bblr.estimators._tensors import (
     check_tensor,
@@ -87,6 +88,8 @@ def _array_training(
         accept_sparse=sparse,
         dtype=[np.float64, np.float32],
         accept_large_sparse=True,
+        # scikit-learn looks for NaN on one thread, and words the errors.
+        ensure_all_finite=not surely_finite(X),
     )
     weight = _row_weights(sample_weight, X)
     check_classification_targets(y)
