@@ -12,7 +12,7 @@ from bblr.solvers.solution import Floats, Solution, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
-_CAUTION = 3.0
+_CAUTION = 5.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class FisherScoring:
     Parameters
     ----------
     tol : float, default=1e-4
-        Stop when thrice the promised decrease falls below ``tol * (1 + |value|)``.
+        Stop when five times the promised decrease falls below ``tol * (1 + |value|)``.
     max_iter : int, default=100
         Most iterations.
     """
