@@ -192,7 +192,7 @@ class Objective(Generic[LossT]):
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
         matrix = self.design.curvature(weight, max_rows=rows)
-        matrix[np.diag_indices_from(matrix)] += floor
+        matrix.flat[:: len(matrix) + 1] += floor
         diagonal = np.maximum(matrix.diagonal(), floor)
         with one_blas_thread(self.size):
             # LAPACK itself: scipy's wrappers cost more than a small factorisation.

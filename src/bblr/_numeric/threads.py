@@ -154,7 +154,9 @@ def map_ranges(
     list
         The results in the order of the ranges: the same for the same number of threads.
     """
-    parts = min(num_threads(), max(1, work // MIN_WORK), max(1, n))
+    # Little work does not even ask how many threads there are.
+    enough = min(work // MIN_WORK, n)
+    parts = min(num_threads(), enough) if enough > 1 else 1
     if parts == 1:
         return [function(0, 0, n)]
     bounds = [n * k // parts for k in range(parts + 1)]

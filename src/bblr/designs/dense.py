@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.arrays import plain_view
-from bblr._numeric.threads import map_ranges, num_threads, one_blas_thread
+from bblr._numeric.threads import map_ranges, one_blas_thread
 from bblr.designs._kernels import dense as kernels
 from bblr.designs._kernels.softmax import softmax_residual
 from bblr.designs.base import (
@@ -65,13 +65,15 @@ class DenseDesign(Design):
 
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
         # One private accumulator a thread, added in order: same threads, same bits.
-        sums = np.zeros((num_threads(), *shape))
+        def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
+            own = np.zeros(shape)
+            return own, kernel(self.X, *args, start, stop, own)
 
-        def part(k: int, start: int, stop: int) -> Any:
-            return kernel(self.X, *args, start, stop, sums[k])
-
-        values = map_ranges(part, self.n_rows, self.X.size)
-        return sums[: len(values)].sum(axis=0), sum(v for v in values if v is not None)
+        parts = map_ranges(part, self.n_rows, self.X.size)
+        total = parts[0][0]
+        for own, _ in parts[1:]:
+            total += own
+        return total, sum(value for _, value in parts if value is not None)
 
     def scores(self, coef: Floats, intercept: float) -> Floats:
         """Return X @ coef + intercept."""
