@@ -14,7 +14,9 @@ from bblr.experiments.bars import Outcome, figure_width, tally
 from benchmarks.cases import CASES, Case, Settings, run_case
 from benchmarks.machine import machine, stolen
 
-THEMES = ("passes", "fits", "scaling", "start", "zero_one", "kernel", "structured", "gpu")
+THEMES = (
+    "passes", "fits", "faster", "scaling", "start", "zero_one", "kernel", "structured", "gpu",
+)
 
 
 def load_cases() -> dict[str, Case]:
