@@ -95,7 +95,7 @@ def _csr(X: Any, settings: Settings) -> dict[str, Timing]:
         "pass": lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value,
         "scipy": lambda: (X @ coef, X.T @ residual),
     }
-    return race(rivals, settings.repeats(200), warm_up=True)
+    return race(rivals, settings.repeats(60), warm_up=True)
 
 
 @case(
