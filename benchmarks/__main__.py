@@ -18,6 +18,7 @@ from benchmarks.machine import machine, stolen
 THEMES = (
     "passes",
     "fits",
+    "faster",
     "scaling",
     "growth",
     "out_of_core",

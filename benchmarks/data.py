@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cases import Settings, Unavailable
 
-__all__ = ["at_hand", "gaussian", "trec07p", "web8"]
+__all__ = ["at_hand", "gaussian", "review_words", "trec07p", "web8"]
 
 TREC_TEST_SHARE = 0.2
 
@@ -35,6 +36,13 @@ def web8(settings: Settings) -> tuple[Any, Any, Any, Any]:
     X_test, y_test = at_hand(fetch_web8, subset="test")
     rows = slice(settings.rows(len(y_train)))
     return X_train[rows], y_train[rows], X_test, y_test
+
+
+def review_words(domain: str) -> Any:
+    """Read the words of the product reviews of one domain as CSR, or skip the case."""
+    from bblr.datasets import fetch_reviews
+
+    return at_hand(partial(fetch_reviews, domain))[0].tocsr()
 
 
 def trec07p(settings: Settings) -> tuple[Any, Any, Any, Any]:

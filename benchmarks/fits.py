@@ -95,7 +95,7 @@ def fit_digits(settings: Settings) -> Measured:
 @case(
     "fit-web8",
     "BBLRClassifier().fit on web8, sparse 45,546 x 300",
-    Bar(f"time / {LOGISTIC}", "<=", 6.0),
+    Bar(f"time / {LOGISTIC}", "<=", 3.0),
 )
 def fit_web8(settings: Settings) -> Measured:
     X, y, _, _ = web8(settings)
@@ -105,7 +105,7 @@ def fit_web8(settings: Settings) -> Measured:
 @case(
     "cv-web8",
     "BBLRClassifierCV().fit on web8, against a grid search of LogisticRegression over 10 C",
-    Bar("time / GridSearchCV", "<=", 8.0),
+    Bar("time / GridSearchCV", "<=", 4.0),
 )
 def cv_web8(settings: Settings) -> Measured:
     X, y, _, _ = web8(settings)

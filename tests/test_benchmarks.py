@@ -19,6 +19,11 @@ NAMES = {
     "probe",
     "fit-trec07p",
     "fit-isotropic",
+    "fit-dense",
+    "fit-uci",
+    "csr-web8",
+    "csr-reviews",
+    "threads",
     "fit-digits",
     "fit-web8",
     "cv-web8",
@@ -205,7 +210,10 @@ def test_gaussian_data_follow_the_seed():
     assert data.gaussian(10, 5, 0, dtype=np.float32)[0].dtype == np.float32
 
 
-@pytest.mark.parametrize("name", ["fit-web8", "cv-web8", "fit-trec07p", "rivals-reviews"])
+@pytest.mark.parametrize(
+    "name",
+    ["fit-web8", "cv-web8", "fit-trec07p", "rivals-reviews", "csr-web8", "csr-reviews"],
+)
 def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, name):
     monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
     outcome = run_case(load_cases()[name], Settings(quick=True))
@@ -221,6 +229,9 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
         "out-of-core",
         "zero-one-line",
         "structured-inference",
+        "fit-dense",
+        "fit-uci",
+        "threads",
     ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
@@ -228,6 +239,7 @@ def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("benchmarks.structured.FEW", 20)
     monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
     monkeypatch.setattr("benchmarks.zero_one.ROWS", 2_000)
+    monkeypatch.setattr("benchmarks.faster.ROWS", 2_000)
     monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
     monkeypatch.setattr("benchmarks.out_of_core.ROWS", 2_000)
     outcome = run_case(load_cases()[name], Settings(quick=True))

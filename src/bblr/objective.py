@@ -172,9 +172,15 @@ class Objective(Generic[LossT]):
         return [matrix]
 
     def preconditioner(self, theta: Floats, raw: Vector | None = None) -> Preconditioner:
-        """Return the inverse of the Fisher information at theta, plus the prior's curvature."""
+        """Return the inverse of a curvature at theta that is never negative, prior included.
+
+        Where it is but a diagonal the Fisher information serves.
+        """
         raw = self.scores(theta) if raw is None else raw
-        weight = self.fisher(raw)
+        dense = self.size <= _MAX_DENSE and not self.design.uncorrelated
+        weight = (
+            self.rows.bend(self.loss, self.y, raw, self.weight) if dense else self.fisher(raw)
+        )
         floor = np.zeros(self.size)
         weights = self.weights(theta)
         floor[: len(weights)] = self.prior.curvature(weights)
@@ -182,11 +188,11 @@ class Objective(Generic[LossT]):
         # thousandth of its mean keeps the step finite.
         total, whole = self.rows.total(weight), self.rows.total(self.weight)
         floor += 1e-3 * max(total, 1e-3 * whole) / self.size
-        if self.size > _MAX_DENSE or self.design.uncorrelated:
+        if not dense:
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
         matrix = self.design.curvature(weight, max_rows=rows)
-        matrix[np.diag_indices_from(matrix)] += floor
+        matrix.flat[:: len(matrix) + 1] += floor
         diagonal = np.maximum(matrix.diagonal(), floor)
         with one_blas_thread(self.size):
             # LAPACK itself: scipy's wrappers cost more than a small factorisation.

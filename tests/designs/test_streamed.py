@@ -192,3 +192,15 @@ def test_copy_on_write_maps_and_copies_are_no_maps(tmp_path):
     assert backing_map(read_only[[1, 2]]) is None
     assert backing_map(read_only + 1) is None
     assert backing_map(X) is None
+
+
+def test_some_rows_are_taken_into_memory(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(900, 4))
+    (tmp_path / "rows").mkdir()
+    for k, part in enumerate(np.array_split(X, 3)):
+        np.save(tmp_path / "rows" / f"part-{k}.npy", part)
+    design = StreamedDesign(Shards(tmp_path / "rows"))
+    rows = np.array([0, 5, 299, 300, 650, 899])
+    np.testing.assert_array_equal(design.taken(rows).X, X[rows])
+    monkeypatch.setattr("bblr.designs.streamed._MOST_TAKEN", 100)
+    assert design.taken(rows) is None

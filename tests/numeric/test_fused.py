@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bblr._numeric.elementary import BLOCK
-from bblr._numeric.fused import block_value_residual, fisher_weights, value_residual
+from bblr._numeric.fused import bend_weights, block_value_residual, fisher_weights, value_residual
 from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
 
 FUSED = [loss.sharpened(g) for loss in LOSSES.values() if loss.fused for g in (0.3, 1.0, 20.0)]
@@ -87,6 +87,23 @@ def test_fisher_weights_equal_the_curvature(loss, rows):
     out = np.empty(len(raw))
     fisher_weights(loss.fused, raw, weight, out)
     np.testing.assert_allclose(out, weight * loss.curvature(raw), rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_bend_weights_lie_between_what_is_expected_and_what_is_there(loss, rows):
+    """Mostly the second derivative; where that is negative, a share of the Fisher information."""
+    raw, y, weight = rows
+    raw = np.clip(raw, -30.0, 30.0)
+    out = np.full(len(raw), np.nan)
+    start = len(raw) // 3
+    bend_weights(loss.fused, raw, y, weight, start, len(raw), out)
+    h = 1e-5
+    second = (loss.value_gradient(y, raw + h)[1] - loss.value_gradient(y, raw - h)[1]) / (2 * h)
+    expected = loss.curvature(raw)
+    if loss.name != "sigmoid":
+        expected = 0.3 * expected + 0.7 * np.maximum(second, 0.0)
+    assert np.isnan(out[:start]).all()
+    np.testing.assert_allclose(out[start:], (weight * expected)[start:], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

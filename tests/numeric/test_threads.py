@@ -19,8 +19,8 @@ def count(request, monkeypatch):
     monkeypatch.setattr(threads, "num_threads", lambda: request.param)
     monkeypatch.setattr(threads, "_pools", {})
     yield request.param
-    for pool in threads._pools.values():
-        pool.shutdown(wait=False)
+    for workers in threads._pools.values():
+        workers.stop()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 6, 7, 100, 1001])
@@ -63,6 +63,20 @@ def test_several_threads_at_once(count):
 
     with ThreadPoolExecutor(6) as callers:
         assert all(callers.map(caller, range(1, 200, 20), timeout=60))
+
+
+def test_a_range_that_nobody_has_begun_is_done_by_the_caller(monkeypatch):
+    """Threads that others keep waiting must not hold up a pass; nor may a range inside a range."""
+    monkeypatch.setattr(threads, "num_threads", lambda: 2)
+    monkeypatch.setattr(threads, "_pools", {})
+    busy = threading.Event()
+    threads._workers().ranges.put(threads._Range(lambda *_: busy.wait(20), (0, 0, 0)))
+    try:
+        nested = map_ranges(lambda *_: map_ranges(lambda *_: 1, 9, PLENTY), 9, PLENTY)
+        assert nested == [[1, 1], [1, 1]]
+    finally:
+        busy.set()
+        threads._workers().stop()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT
+from bblr._numeric.threads import map_ranges
 
 Floats = NDArray[np.float64]
 
@@ -14,16 +15,20 @@ Floats = NDArray[np.float64]
 _FAR = 2.0**52
 
 
+# From so many rows on NumPy's sort, several times as fast as numba's, is worth its calls.
+_MANY = 2048
+
+
 @njit(**JIT)
-def exact_line(raw, direction, y, weight):
-    """Return (step, errors there, errors at step 0) of the strict zero-one loss along a line."""
-    n = len(raw)
-    at = np.empty(n)
-    gain = np.empty(n)
+def _points(raw, direction, y, weight, at, gain):
+    """Write where rows change sign, and what errors they add there.
+
+    Returns how many do, the errors at step 0, and those far to the left.
+    """
     m = 0
     here = 0.0
-    running = 0.0
-    for i in range(n):
+    left = 0.0
+    for i in range(len(raw)):
         wrong = y[i] * raw[i] <= 0.0
         if wrong:
             here += weight[i]
@@ -34,39 +39,107 @@ def exact_line(raw, direction, y, weight):
             # Far to the left exactly the rows that improve with the step are wrong.
             rising = y[i] * direction[i] > 0.0
             gain[m] = -weight[i] if rising else weight[i]
-            running += weight[i] if rising else 0.0
+            left += weight[i] if rising else 0.0
             m += 1
         elif wrong:
-            running += weight[i]
-    if m == 0:
-        return 0.0, here, here
-    order = np.argsort(at[:m])
-    # Sums of weights in another order differ in the last digits; that is no gain.
-    slack = 1e-12 * weight.sum()
+            left += weight[i]
+    return m, here, left
+
+
+@njit(**JIT)
+def _merge(at, gain, more_at, more_gain):
+    """Return two sorted runs of points as one."""
+    n, m = len(at), len(more_at)
+    all_at, all_gain = np.empty(n + m), np.empty(n + m)
+    i = j = 0
+    for k in range(n + m):
+        if j == m or (i < n and at[i] <= more_at[j]):
+            all_at[k], all_gain[k] = at[i], gain[i]
+            i += 1
+        else:
+            all_at[k], all_gain[k] = more_at[j], more_gain[j]
+            j += 1
+    return all_at, all_gain
+
+
+@njit(**JIT)
+def _lowest(at, gain, here, left, slack):
+    """Return the middle of the stretch of fewest errors between sorted points, nearest first."""
     best = here
     step = 0.0
-    if running < best - slack:
+    running = left
+    m = len(at)
+    if m and running < best - slack:
         best = running
-        step = at[order[0]] - 1.0
+        step = at[0] - 1.0
     k = 0
     while k < m:
-        point = at[order[k]]
-        while k < m and at[order[k]] == point:
-            running += gain[order[k]]
+        point = at[k]
+        while k < m and at[k] == point:
+            running += gain[k]
             k += 1
-        middle = 0.5 * (point + at[order[k]]) if k < m else point + 1.0
+        middle = 0.5 * (point + at[k]) if k < m else point + 1.0
         nearer = best < here and running <= best + slack and abs(middle) < abs(step)
         if running < best - slack or nearer:
             best = running
             step = middle
-    # A stretch may be too narrow for any float to lie inside: believe only what is there.
-    best = 0.0
-    for i in range(n):
+    return step
+
+
+@njit(**JIT)
+def _errors(raw, direction, y, weight, step):
+    total = 0.0
+    for i in range(len(raw)):
         if y[i] * (raw[i] + step * direction[i]) <= 0.0:
-            best += weight[i]
+            total += weight[i]
+    return total
+
+
+@njit(**JIT)
+def _short_line(raw, direction, y, weight, slack):
+    at, gain = np.empty(len(raw)), np.empty(len(raw))
+    m, here, left = _points(raw, direction, y, weight, at, gain)
+    order = np.argsort(at[:m])
+    step = _lowest(at[order], gain[order], here, left, slack)
+    return step, _errors(raw, direction, y, weight, step), here
+
+
+def _long_line(
+    raw: Floats, direction: Floats, y: Floats, weight: Floats, slack: float
+) -> tuple[float, float, float]:
+    def points(_: int, start: int, stop: int) -> tuple[Floats, Floats, float, float]:
+        own = slice(start, stop)
+        at, gain = np.empty(stop - start), np.empty(stop - start)
+        m, here, left = _points(raw[own], direction[own], y[own], weight[own], at, gain)
+        order = np.argsort(at[:m])
+        return at[order], gain[order], here, left
+
+    def errors(_: int, start: int, stop: int) -> float:
+        own = slice(start, stop)
+        return float(_errors(raw[own], direction[own], y[own], weight[own], step))
+
+    work = 32 * len(raw)
+    parts = map_ranges(points, len(raw), work)
+    at, gain = parts[0][:2]
+    for more_at, more_gain, _, _ in parts[1:]:
+        at, gain = _merge(at, gain, more_at, more_gain)
+    here, left = sum(part[2] for part in parts), sum(part[3] for part in parts)
+    step = _lowest(at, gain, here, left, slack)
+    return step, sum(map_ranges(errors, len(raw), work // 8)), here
+
+
+def exact_line(
+    raw: Floats, direction: Floats, y: Floats, weight: Floats
+) -> tuple[float, float, float]:
+    """Return (step, errors there, errors at step 0) of the strict zero-one loss along a line."""
+    # Sums of weights in another order differ in the last digits; that is no gain.
+    slack = 1e-12 * float(weight.sum())
+    line = _short_line if len(raw) < _MANY else _long_line
+    step, best, here = line(raw, direction, y, weight, slack)
+    # A stretch may be too narrow for any float to lie inside: believe only what is there.
     if best < here - slack:
-        return step, best, here
-    return 0.0, here, here
+        return float(step), float(best), float(here)
+    return 0.0, float(here), float(here)
 
 
 def many_line(

@@ -141,6 +141,10 @@ class Design(ABC):
         """
         return self.curvature(*sample(weight, size, most), centre)
 
+    def taken(self, rows: NDArray[np.intp]) -> Design | None:
+        """Return the design of some rows in ascending order, or None where that is no gain."""
+        return None
+
     def narrowed(self) -> Design:
         """Return the design at its fastest precision, where no column is far from zero."""
         return self

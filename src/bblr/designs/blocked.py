@@ -102,7 +102,7 @@ class BlockedDesign(Design):
 
     def moments(self, weight: Floats) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
-        sums, shift = np.zeros((4, self.n_features)), None
+        sums, shift = np.zeros((3, self.n_features)), None
         for rows, block in self._blocks():
             own = weight[rows]
             if shift is None and np.any(own > 0):
@@ -110,7 +110,8 @@ class BlockedDesign(Design):
                 shift = block.X[int(np.argmax(own > 0))].astype(np.float64)
             if shift is not None:
                 sums += block.moment_sums(own, shift)
-        return moments_of(sums, float(weight.sum()))
+        shift = np.zeros(self.n_features) if shift is None else shift
+        return moments_of(sums, float(weight.sum()), shift)
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""

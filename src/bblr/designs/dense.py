@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.arrays import plain_view
-from bblr._numeric.threads import map_ranges, num_threads, one_blas_thread
+from bblr._numeric.threads import map_ranges, one_blas_thread
 from bblr.designs._kernels import dense as kernels
 from bblr.designs._kernels.softmax import softmax_residual
 from bblr.designs.base import (
@@ -23,6 +23,8 @@ from bblr.designs.base import (
 )
 
 _CHUNK = 1024
+# Numbers of an array that are worth threads of ours to check.
+_LARGE = 2**20
 # Rows of a block of many classes: it and its scores fit into a cache.
 _BLOCK = 256
 
@@ -56,15 +58,22 @@ class DenseDesign(Design):
         """Return the same design with products in the precision of X."""
         return DenseDesign(self.X, narrow=True)
 
+    def taken(self, rows: NDArray[np.intp]) -> DenseDesign:
+        """Return the design of some rows, a copy in the same order."""
+        some = self.X[rows] if self._by_rows else self.X.T[:, rows].T
+        return DenseDesign(some, narrow=self._product == self.X.dtype)
+
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
         # One private accumulator a thread, added in order: same threads, same bits.
-        sums = np.zeros((num_threads(), *shape))
+        def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
+            own = np.zeros(shape)
+            return own, kernel(self.X, *args, start, stop, own)
 
-        def part(k: int, start: int, stop: int) -> Any:
-            return kernel(self.X, *args, start, stop, sums[k])
-
-        values = map_ranges(part, self.n_rows, self.X.size)
-        return sums[: len(values)].sum(axis=0), sum(v for v in values if v is not None)
+        parts = map_ranges(part, self.n_rows, self.X.size)
+        total = parts[0][0]
+        for own, _ in parts[1:]:
+            total += own
+        return total, sum(value for _, value in parts if value is not None)
 
     def scores(self, coef: Floats, intercept: float) -> Floats:
         """Return X @ coef + intercept."""
@@ -164,12 +173,12 @@ class DenseDesign(Design):
     def moments(self, weight: Floats) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
         shift = self.X[int(np.argmax(weight > 0))].astype(np.float64)
-        return moments_of(self.moment_sums(weight, shift), float(weight.sum()))
+        return moments_of(self.moment_sums(weight, shift), float(weight.sum()), shift)
 
     def moment_sums(self, weight: Floats, shift: Floats) -> Floats:
         """Return the weighted sums that moments are made of, about a shift near the columns."""
         kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
-        return self._sum_parts(kernel, (4, self.n_features), weight, shift)[0]
+        return self._sum_parts(kernel, (3, self.n_features), weight, shift)[0]
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""
@@ -184,7 +193,8 @@ class DenseDesign(Design):
 
     def _chunks(self, rows: NDArray[np.intp], weight: Floats) -> Any:
         for s in range(0, len(rows), _CHUNK):
-            yield self.X[rows[s : s + _CHUNK]].astype(np.float64), weight[s : s + _CHUNK]
+            some = self.X[rows[s : s + _CHUNK]]  # a copy, which the caller may change
+            yield some.astype(np.float64, copy=False), weight[s : s + _CHUNK]
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
@@ -214,9 +224,20 @@ class DenseDesign(Design):
         return total
 
 
-def moments_of(sums: Floats, total: float) -> Moments:
+def moments_of(sums: Floats, total: float, shift: Floats) -> Moments:
     """Return the moments, given the sums of all rows about one shift."""
-    offset = sums[1] / total
-    variance = np.maximum(0.0, sums[2] / total - offset**2)
-    mean = sums[0] / total
-    return Moments(total, mean, variance + mean**2, variance, sums[3] / total)
+    offset, square, nonzero = sums / total
+    variance = np.maximum(0.0, square - offset**2)
+    mean = shift + offset
+    return Moments(total, mean, variance + mean**2, variance, nonzero)
+
+
+def surely_finite(X: Any) -> bool:
+    """Whether a large array holds finite numbers only; False also where that is not so clear."""
+    if not isinstance(X, np.ndarray) or X.dtype not in (np.float32, np.float64):
+        return False
+    if X.size < _LARGE or not (X.flags.c_contiguous or X.flags.f_contiguous):
+        return False
+    flat = plain_view(X).ravel(order="K")
+    sums = map_ranges(lambda _, start, stop: kernels.add_up(flat[start:stop]), X.size, X.size)
+    return bool(np.isfinite(sum(sums)))

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from bblr._numeric.fused import fisher_weights
+from bblr._numeric.fused import bend_weights, fisher_weights
+from bblr._numeric.sampling import systematic
+from bblr._numeric.threads import map_ranges
 from bblr._numeric.zero_one import exact_line, many_line
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,10 @@ class Rows:
         kept = np.zeros(len(vector))
         kept[rows] = vector[rows]
         return kept
+
+    def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Vector:
+        """Return the numbers of the given rows, in their order."""
+        return vector[rows]
 
     def total(self, vector: Vector) -> float:
         """Return the sum."""
@@ -93,8 +99,26 @@ class Rows:
         fisher_weights(loss.fused, raw, weight, out)
         return out
 
+    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Vector:
+        """Return the weight of each row times a curvature of its loss that is never negative.
+
+        Newton steps use it in place of the second derivative.
+        """
+        if loss.fused is None:
+            return self.fisher(loss, raw, weight)
+        out = np.empty_like(raw)
+
+        def part(_: int, start: int, stop: int) -> None:
+            bend_weights(loss.fused, raw, y, weight, start, stop, out)
+
+        map_ranges(part, len(raw), 32 * len(raw))
+        return out
+
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
+        if weight.min() == weight.max():
+            middle = (len(vector) - 1) // 2
+            return float(np.partition(vector, middle)[middle])
         order = np.argsort(vector)
         total = np.cumsum(weight[order])
         return float(vector[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]])
@@ -171,14 +195,5 @@ def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], F
 
     The sample is systematic, so the same input gives the same rows.
     """
-    rows = np.flatnonzero(weight > 0)
-    if len(rows) <= most:
-        return rows, weight[rows]
-    share = weight * size
-    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
-    share /= share.max()
-    share *= most / share.sum()
-    np.minimum(share, 1.0, out=share)
-    ticks = np.floor(np.cumsum(share) + 0.5)
-    chosen = np.flatnonzero(np.diff(ticks, prepend=0.0) > 0)
-    return chosen, weight[chosen] / share[chosen]
+    rows, own = systematic(weight, size, most)
+    return rows, own

@@ -8,6 +8,7 @@ the same for a feature in metres and one in millimetres, and so does a penalty.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +83,17 @@ class ScaledDesign:
     def rows(self) -> Rows:
         """What can be done with a number a row."""
         return self.design.rows
+
+    def taken(self, rows: NDArray[np.intp]) -> ScaledDesign | None:
+        """Return some rows in the coordinates of all of them, or None where they cannot be had."""
+        design = self.design.taken(rows)
+        if design is None:
+            return None
+        few = copy(self)
+        few.design = design
+        for of_all_rows in ("_square_norm", "_reach"):
+            vars(few).pop(of_all_rows, None)
+        return few
 
     def unpack(self, theta: Floats) -> tuple[Floats, float]:
         """Return the weights and the intercept in the units of X."""
@@ -239,7 +251,9 @@ class ScaledDesign:
             weight, self._square_norm, max_rows, self.centre
         )
         out = np.empty((self.size, self.size))
-        out[:d, :d] = cross / self.scale / self.scale[:, None]
+        inverse = 1.0 / self.scale
+        np.multiply(cross, inverse, out=out[:d, :d])
+        out[:d, :d] *= inverse[:, None]
         if self.fit_intercept:
             out[d, :d] = out[:d, d] = edge / self.scale
             out[d, d] = total

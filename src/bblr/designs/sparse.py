@@ -1,4 +1,4 @@
-"""Sparse designs: CSR for the passes, a CSC twin for the coordinate probes when they are used."""
+"""Sparse designs: CSR; column by column once more where passes or coordinate probes need it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.arrays import plain_view
-from bblr._numeric.threads import map_ranges, num_threads
+from bblr._numeric.threads import map_ranges
 from bblr.designs._kernels import sparse as kernels
 from bblr.designs._kernels.softmax import csr_softmax
 from bblr.designs.base import (
@@ -22,12 +22,17 @@ from bblr.designs.base import (
     Pass,
     SoftmaxLoss,
 )
+from bblr.designs.columns import ColumnBlocks, column_blocks
 
 
 def _unsigned(index: NDArray[Any]) -> NDArray[Any]:
     # An unsigned index cannot count from the end, so numba drops a test in the innermost loop:
     # a third of the time of a pass.
     return plain_view(index).view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)
+
+
+def _as_pass(value: float, gradient: Floats, raw: Floats) -> Pass:
+    return Pass(value, gradient[:-1], float(gradient[-1]), raw)
 
 
 class SparseDesign(Design):
@@ -37,6 +42,12 @@ class SparseDesign(Design):
     ----------
     X : CSR or CSC matrix or array of shape (n_rows, n_features), float32 or float64
         CSR is used as it is. A pass runs over rows, so CSC is converted once.
+
+    Notes
+    -----
+    Where the columns are long, the passes with gradients run over a second form of the entries,
+    :class:`~bblr.designs.columns.ColumnBlocks`, made when it is first needed. It takes 2 bytes an
+    entry where all values are equal and 2 more than a value elsewhere.
     """
 
     def __init__(self, X: Any) -> None:
@@ -55,9 +66,13 @@ class SparseDesign(Design):
         X = self.X
         self._arrays = (plain_view(X.data), _unsigned(X.indices), _unsigned(X.indptr))
 
+    def taken(self, rows: NDArray[np.intp]) -> SparseDesign:
+        """Return the design of some rows, a copy."""
+        return SparseDesign(self.X[rows])
+
     def __getstate__(self) -> dict[str, Any]:
-        # Views would be pickled as copies.
-        return {k: v for k, v in self.__dict__.items() if k not in ("_arrays", "_csc")}
+        # Views would be pickled as copies; what is made when needed can be made again.
+        return {k: v for k, v in self.__dict__.items() if k not in ("_arrays", "_blocks", "_csc")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -68,19 +83,30 @@ class SparseDesign(Design):
         csc = self._csc_source if self._csc_source is not None else self.X.tocsc()
         return csc.data, csc.indices, csc.indptr
 
+    @cached_property
+    def _blocks(self) -> ColumnBlocks | None:
+        # Made by the first pass with gradients: a fit has dozens of them, a prediction has none.
+        return column_blocks(*self._arrays, self.n_features)
+
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
         # Private accumulators are the price of threads here: worth it while the matrix holds
         # several numbers a column, so a very wide one gets fewer threads.
-        size = int(np.prod(shape))
-        work = int(self.X.nnz) + 32 * self.n_rows
-        most = max(1, min(num_threads(), int(self.X.nnz) // (2 * size)))
-        sums = np.zeros((num_threads() if most > 1 else 1, *shape))
+        enough = int(self.X.nnz) >= 4 * int(np.prod(shape))
 
-        def part(k: int, start: int, stop: int) -> Any:
-            return kernel(*self._arrays, *args, start, stop, sums[k])
+        def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
+            own = np.zeros(shape)
+            return own, kernel(*self._arrays, *args, start, stop, own)
 
-        values = map_ranges(part, self.n_rows, work if most > 1 else 0)
-        return sums[: len(values)].sum(axis=0), sum(v for v in values if v is not None)
+        parts = map_ranges(part, self.n_rows, self._work if enough else 0)
+        total = parts[0][0]
+        for own, _ in parts[1:]:
+            total += own
+        return total, sum(value for _, value in parts if value is not None)
+
+    @property
+    def _work(self) -> int:
+        # An entry that is looked up costs several of a dense row, and so does the end of a row.
+        return 6 * int(self.X.nnz) + 64 * self.n_rows
 
     def scores(self, coef: Floats, intercept: float) -> Floats:
         """Return X @ coef + intercept."""
@@ -89,7 +115,7 @@ class SparseDesign(Design):
         def part(_: int, start: int, stop: int) -> None:
             kernels.csr_scores(*self._arrays, coef, intercept, start, stop, raw)
 
-        map_ranges(part, self.n_rows, int(self.X.nnz))
+        map_ranges(part, self.n_rows, self._work // 2)
         return raw
 
     def pull(self, residual: Floats) -> Floats:
@@ -99,15 +125,19 @@ class SparseDesign(Design):
     def value_gradient(
         self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
     ) -> Pass:
-        """Return the weighted loss and its derivatives and the scores, reading X once."""
+        """Return the weighted loss and its derivatives and the scores, in one pass."""
         if loss.fused is None:
             return super().value_gradient(coef, intercept, y, weight, loss)
+        if self._blocks is not None:
+            return _as_pass(
+                *self._blocks.value_gradient(coef, intercept, y, weight, loss.fused)
+            )
         raw = np.empty(self.n_rows)
         gradient, value = self._sum_parts(
             kernels.csr_value_gradient,
             (self.n_features + 1,), coef, intercept, y, weight, loss.fused, raw,
         )  # fmt: skip
-        return Pass(value, gradient[:-1], float(gradient[-1]), raw)
+        return _as_pass(value, gradient, raw)
 
     def many_value_gradient(
         self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
@@ -145,7 +175,7 @@ class SparseDesign(Design):
         def part(_: int, start: int, stop: int) -> None:
             kernels.csr_square_norm(*self._arrays, centre, 1.0 / scale, start, stop, out)
 
-        map_ranges(part, self.n_rows, int(self.X.nnz))
+        map_ranges(part, self.n_rows, self._work // 2)
         return out
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:

@@ -13,6 +13,9 @@ from bblr.designs.blocked import BlockedDesign, RowNumbers
 from bblr.designs.dense import DenseDesign
 from bblr.designs.mapped import Room, RowSource
 
+# Bytes of rows that may be kept for the early stages of a fit.
+_MOST_TAKEN = 2**27
+
 Inspect = Callable[[slice, NDArray[Any]], None]
 
 
@@ -40,6 +43,16 @@ class StreamedDesign(BlockedDesign):
     def narrowed(self) -> StreamedDesign:
         """Return the same design with products in the precision of the rows."""
         return StreamedDesign(self.source, narrow=True, inspect=self.inspect)
+
+    def taken(self, rows: RowNumbers) -> DenseDesign | None:
+        """Return some of the rows in memory, or None where they would take too much of it."""
+        if len(rows) * self.n_features * self.source.dtype.itemsize > _MOST_TAKEN:
+            return None
+        some = np.empty((len(rows), self.n_features), dtype=self.source.dtype)
+        for where, block in self._blocks(rows):
+            first, last = np.searchsorted(rows, [where.start, where.stop])
+            some[first:last] = block.X[rows[first:last] - where.start]
+        return DenseDesign(some, narrow=self.narrow)
 
     def read(self) -> None:
         """Read all rows once, for the sake of `inspect`."""

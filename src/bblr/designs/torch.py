@@ -116,6 +116,18 @@ class TorchDesign(Design):
         other.n_rows, other.n_features = self.n_rows, self.n_features
         return other
 
+    def taken(self, rows: NDArray[np.intp]) -> TorchDesign:
+        """Return the design of some rows, on the device."""
+        start, found = 0, []
+        for part in self.parts:
+            own = rows[(rows >= start) & (rows < start + len(part))] - start
+            found.append(part[torch.as_tensor(own, device=part.device)].to(self.device))
+            start += len(part)
+        other = object.__new__(TorchDesign)
+        other._take([torch.cat(found)], self.device, self._narrow)
+        other.n_rows, other.n_features = len(rows), self.n_features
+        return other
+
     def _careful(self, work: Callable[[], Result]) -> Result:
         """Return what the work returns, in smaller blocks where the device has no room."""
         while True:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr._numeric.fused import SIGMOID, FusedLoss
+from bblr._numeric.fused import EXPECTED, SIGMOID, FusedLoss
 from bblr.designs.rows import Floats, Rows, Vector
 
 Tensor = torch.Tensor
@@ -125,6 +125,16 @@ class TorchRows(Rows):
         if loss.fused is not None:
             return weight * _fisher(loss.fused, raw)
         return weight * self.vector(loss.curvature(self.local(raw)))
+
+    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Tensor:
+        """Return the weight of each row times a curvature of its loss that is never negative."""
+        if loss.fused is None or loss.fused.code == SIGMOID:
+            return self.fisher(loss, raw, weight)
+        return weight * _bend(loss.fused, y, raw)
+
+    def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Tensor:
+        """Return the numbers of the given rows, in their order."""
+        return vector[torch.as_tensor(rows, device=vector.device)]
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
@@ -240,6 +250,16 @@ def _fisher(fused: FusedLoss, raw: Tensor) -> Tensor:
         if fused.low_negative > 0.0:
             value = value * (fused.span * down / (fused.low_negative + fused.span * down))
     return value
+
+
+def _bend(fused: FusedLoss, y: Tensor, raw: Tensor) -> Tensor:
+    z = (fused.gamma * y) * raw
+    right, wrong = z.sigmoid(), (-z).sigmoid()
+    low = _low(fused, y)
+    own = torch.where(low == 0.0, 1.0, fused.span * right / (low + fused.span * right))
+    observed = own * wrong * (right - (1.0 - own) * wrong)
+    positive = fused.gamma**2 * observed.clamp(min=0.0)
+    return EXPECTED * _fisher(fused, raw) + (1.0 - EXPECTED) * positive
 
 
 def _probability(loss: Any, raw: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 
 from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs import Design, make_design
+from bblr.designs.dense import surely_finite
 from bblr.designs.rows import Vector
 from bblr.estimators._stream import open_rows, refuse_shards, validate_streamed_training
 from bblr.estimators._tensors import (
@@ -101,6 +102,8 @@ def _array_training(
             accept_sparse=sparse,
             dtype=[np.float64, np.float32],
             accept_large_sparse=True,
+            # scikit-learn looks for NaN on one thread, and words the errors.
+            ensure_all_finite=not surely_finite(X),
         )
         return _encoded(estimator, X, y, sample_weight, class_weight)
 

@@ -190,7 +190,7 @@ def anneal(
     end of both ways is taken.
     """
     first = annealing.minimise(objective, theta, callback=callback)
-    if _predicts_all(objective.with_gamma(first.gamma), first.theta):
+    if predicts_all(objective.with_gamma(first.gamma), first):
         return first
     plain = objective.with_loss(_without_plateaus(objective.loss))
     start = make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
@@ -206,9 +206,9 @@ def _without_plateaus(loss: BetaBernoulli | DirichletDiscrete) -> Any:
     return BetaBernoulli(0.0, 1.0, loss.gamma)
 
 
-def _predicts_all(objective: AnyObjective, theta: Floats) -> bool:
+def predicts_all(objective: AnyObjective, solution: Solution) -> bool:
     """Whether every class is the most probable one of some example that counts."""
-    raw = objective.scores(theta)
+    raw = objective.scores(solution.theta) if solution.raw is None else solution.raw
     return bool(objective.rows.predicted(objective.loss, raw, objective.weight).all())
 
 

@@ -14,6 +14,7 @@ from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
+from bblr.estimators._sampled import anneal_from_start
 from bblr.estimators._training import (
     DEFAULT_L2,
     GAMMA_MANY,
@@ -24,10 +25,8 @@ from bblr.estimators._training import (
     learn,
     make_objective,
     make_solver,
-    make_start,
     own_link,
     resolve_any_prior,
-    robust_start,
     unpack,
 )
 from bblr.losses import BetaBernoulli
@@ -128,7 +127,9 @@ default="robust"
     link_ : Link or ManyLink
         The map from scores to probabilities.
     path_ : list of Stage
-        For each gamma: objective, training errors, iterations and why it stopped.
+        For each gamma: objective, training errors, iterations and why it stopped. Where rows are
+        many, all gammas but the last are walked through on a sample of rows, and their figures
+        are those of the sample, scaled up.
     n_iter_ : int
         Iterations over all stages.
     n_features_in_ : int
@@ -223,7 +224,7 @@ default="robust"
         )
         if self.leverage is not None:
             objective = objective.bounded(float(self.leverage))
-        solution = self._solve(objective, self._start(objective, training))
+        solution = self._solve(objective, self._warm(objective, training))
         final: AnyObjective = objective.with_gamma(solution.gamma)
         if self.prior == "learned":
             solution, final = learn(final, solution, self._relearn)
@@ -255,7 +256,8 @@ default="robust"
                 f"minimise method; got {self.solver!r}."
             )
 
-    def _start(self, objective: AnyObjective, training: Training) -> Floats:
+    def _warm(self, objective: AnyObjective, training: Training) -> Floats | None:
+        """Return the parameters of an earlier fit where they are to be the start."""
         design = objective.design
         same = (
             self.warm_start
@@ -264,17 +266,14 @@ default="robust"
             and np.array_equal(as_numpy(self.classes_), as_numpy(training.classes))
         )
         if not same:
-            zero = np.zeros(objective.size)
-            if self.solver == "sla":
-                return zero
-            return robust_start(objective, make_start(objective, self.tol), zero)
+            return None
         coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
         if isinstance(objective, ManyObjective):
             return design.pack_many(coef, intercept).ravel()
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(coef[0], float(intercept[0]) + threshold)
 
-    def _solve(self, objective: AnyObjective, theta0: Floats) -> Solution:
+    def _solve(self, objective: AnyObjective, warm: Floats | None) -> Solution:
         solver = self.solver
         size = objective.size * objective.n_rows
         even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
@@ -291,7 +290,11 @@ default="robust"
             last = max(self.gamma_min, GAMMA_MANY if many else GAMMA_TWO)
         gammas = geometric(self.gamma_min, last, self.gamma_growth)
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        solution = anneal(annealing, objective, theta0, self.tol, self._report)
+        if warm is None and solver != "sla":
+            solution = anneal_from_start(annealing, objective, self.tol, self._report)
+        else:
+            start = np.zeros(objective.size) if warm is None else warm
+            solution = anneal(annealing, objective, start, self.tol, self._report)
         if solver != "search":
             return solution
         seed = check_random_state(self.random_state).randint(2**31 - 1)

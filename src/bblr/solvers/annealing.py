@@ -68,7 +68,7 @@ class Annealing:
             last = k == len(self.gammas) - 1
             found = self._stage(stage, theta, search, last)
             theta = found.theta
-            errors = stage.errors(theta)
+            errors = stage.errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
             if callback is not None:
                 callback(trace[-1])

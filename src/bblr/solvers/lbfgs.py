@@ -61,7 +61,7 @@ class LBFGS:
             if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
                 pairs.append((step, change, 1.0 / product))
             here = there
-        return Solution(here.theta, here.value, float("nan"), reason, n_iter)
+        return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
 
 
 def _two_loop(

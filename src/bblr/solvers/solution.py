@@ -42,6 +42,8 @@ class Solution:
         Sharpness at which `theta` was found, NaN for a solver that does not sharpen.
     trace : list of Stage
         Per-gamma record of an annealed fit.
+    raw : row vector or None
+        Scores of `theta` where the solver has them at hand.
     """
 
     theta: Floats
@@ -51,6 +53,7 @@ class Solution:
     n_iter: int
     gamma: float = float("nan")
     trace: list[Stage] = field(default_factory=list)
+    raw: Any = None
 
 
 Callback = Callable[[Stage], Any]

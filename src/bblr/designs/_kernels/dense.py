@@ -157,18 +157,32 @@ def columns_pull(X, residual, start, stop, gradient):
 
 @njit(**JIT)
 def rows_moments(X, weight, shift, start, stop, sums):
-    """Add to `sums`, a row each: sums of c x, c (x - shift), c (x - shift)^2 and c [x != 0]."""
+    """Add to `sums`, a row each: sums of c (x - shift), c (x - shift)^2 and c [x != 0]."""
     d = X.shape[1]
-    for i in range(start, stop):
-        c = weight[i]
-        x = X[i]
+    first, second, nonzero = sums[0], sums[1], sums[2]
+    whole = stop - (stop - start) % 4
+    for i in range(start, whole, 4):
+        # Four rows at a time share one load and store of the sums.
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        c0, c1, c2, c3 = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
         for j in range(d):
-            v = np.float64(x[j])
-            u = v - shift[j]
-            sums[0, j] += c * v
-            sums[1, j] += c * u
-            sums[2, j] += c * u * u
-            sums[3, j] += c if v != 0.0 else 0.0
+            v0, v1 = np.float64(x0[j]), np.float64(x1[j])
+            v2, v3 = np.float64(x2[j]), np.float64(x3[j])
+            u0, u1, u2, u3 = v0 - shift[j], v1 - shift[j], v2 - shift[j], v3 - shift[j]
+            w0, w1, w2, w3 = c0 * u0, c1 * u1, c2 * u2, c3 * u3
+            first[j] += (w0 + w1) + (w2 + w3)
+            second[j] += (w0 * u0 + w1 * u1) + (w2 * u2 + w3 * u3)
+            n0, n1 = c0 if v0 != 0.0 else 0.0, c1 if v1 != 0.0 else 0.0
+            n2, n3 = c2 if v2 != 0.0 else 0.0, c3 if v3 != 0.0 else 0.0
+            nonzero[j] += (n0 + n1) + (n2 + n3)
+    for i in range(whole, stop):
+        x0, c0 = X[i], weight[i]
+        for j in range(d):
+            v0 = np.float64(x0[j])
+            u0 = v0 - shift[j]
+            first[j] += c0 * u0
+            second[j] += c0 * u0 * u0
+            nonzero[j] += c0 if v0 != 0.0 else 0.0
 
 
 @njit(**JIT)
@@ -176,19 +190,26 @@ def columns_moments(X, weight, shift, start, stop, sums):
     """As `rows_moments`, for a column-major matrix."""
     for j in range(X.shape[1]):
         x = X[start:stop, j]
-        t0 = t1 = t2 = t3 = 0.0
+        t0 = t1 = t2 = 0.0
         for i in range(stop - start):
             c = weight[start + i]
             v = np.float64(x[i])
             u = v - shift[j]
-            t0 += c * v
-            t1 += c * u
-            t2 += c * u * u
-            t3 += c if v != 0.0 else 0.0
+            t0 += c * u
+            t1 += c * u * u
+            t2 += c if v != 0.0 else 0.0
         sums[0, j] += t0
         sums[1, j] += t1
         sums[2, j] += t2
-        sums[3, j] += t3
+
+
+@njit(**JIT)
+def add_up(x):
+    """Return the sum of some numbers: finite unless one of them is not, or it overflows."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i]
+    return total
 
 
 @njit(**JIT)

@@ -1,0 +1,56 @@
+"""A systematic sample: the same rows for the same input, in one sweep without work space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from bblr._numeric.elementary import JIT
+
+# The reciprocal of a subnormal number is infinite: divisions stay divisions.
+_DIVIDING: dict[str, Any] = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
+
+
+@njit(**_DIVIDING)
+def _survey(weight, size):
+    # How many rows have a weight, the largest share, and the sum of shares in units of it: with
+    # every row on a plateau the weights are subnormal, and their sum cannot be divided by.
+    count = 0
+    largest = 0.0
+    for i in range(len(weight)):
+        count += weight[i] > 0.0
+        largest = max(largest, weight[i] * size[i])
+    total = 0.0
+    for i in range(len(weight)):
+        total += weight[i] * size[i] / largest
+    return count, largest, total
+
+
+@njit(**_DIVIDING)
+def systematic(weight, size, most):
+    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
+
+    All rows that have a weight, with just that, where they are no more.
+    """
+    count, largest, total = _survey(weight, size)
+    rows = np.empty(min(count, most + 1), np.intp)
+    new = np.empty(len(rows))
+    m = 0
+    running = 0.0
+    tick = 0.0
+    for i in range(len(weight)):
+        if count <= most:
+            share = 1.0
+            chosen = weight[i] > 0.0
+        else:
+            share = min(weight[i] * size[i] / largest * (most / total), 1.0)
+            running += share
+            chosen = np.floor(running + 0.5) > tick
+        if chosen and m < len(rows):
+            tick += 1.0
+            rows[m] = i
+            new[m] = weight[i] / share
+            m += 1
+    return rows[:m], new[:m]

@@ -1,0 +1,89 @@
+"""Where rows are many, all stages but the last on a sample of them.
+
+The stages before the last only lead to it, and what a sample tells of them is enough: the last
+one ends where all rows say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bblr.estimators._training import (
+    LOOSE,
+    AnyObjective,
+    anneal,
+    make_start,
+    predicts_all,
+    robust_start,
+)
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution
+from bblr.solvers.solution import Callback
+
+# Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
+_ROWS_PER_PARAMETER = 64
+_MIN_ROWS = 16_384
+# A sample is worth its while where there are this many times as many rows.
+_TIMES = 4
+# No class may be seen less often in it.
+_MIN_PER_CLASS = 50
+
+
+def anneal_from_start(
+    annealing: Annealing, objective: AnyObjective, tol: float, callback: Callback | None = None
+) -> Solution:
+    """Walk through the stages from a start of its own, on a sample where rows are many."""
+    if annealing.keep == "last" and annealing.search is None:
+        found = _anneal_sampled(annealing, objective, tol, callback)
+        if found is not None:
+            return found
+    zero = np.zeros(objective.size)
+    start = robust_start(objective, make_start(objective, tol), zero)
+    return anneal(annealing, objective, start, tol, callback)
+
+
+def sampled(objective: AnyObjective) -> AnyObjective | None:
+    """Return the objective on a sample of rows, as if of all; None where it would be no gain."""
+    few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
+    if n < _TIMES * few:
+        return None
+    # Drawn at random, for rows may come in any pattern; by one seed, so that fits repeat.
+    chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))
+    rows = objective.rows
+    y, weight = rows.pick(objective.y, chosen), rows.pick(objective.weight, chosen)
+    seen = np.unique(rows.local(y)[rows.local(weight) > 0], return_counts=True)[1]
+    if len(seen) < getattr(objective, "n_classes", 2) or seen.min() < _MIN_PER_CLASS:
+        return None
+    design = objective.design.taken(chosen)
+    if design is None:
+        return None
+    weight = weight * (rows.total(objective.weight) / rows.total(weight))
+    return replace(objective, design=design, y=y, weight=weight)
+
+
+def _anneal_sampled(
+    annealing: Annealing, objective: AnyObjective, tol: float, callback: Callback | None
+) -> Solution | None:
+    descent = annealing.descent
+    if not isinstance(descent, LBFGS | FisherScoring):
+        return None
+    few = sampled(objective)
+    if few is None:
+        return None
+    start = robust_start(few, make_start(few, tol), np.zeros(few.size))
+    loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
+    there = loose.minimise(few, start)
+    trace = [
+        stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
+        for stage in there.trace[:-1]
+    ]
+    if callback is not None:
+        for stage in trace:
+            callback(stage)
+    last = replace(annealing, gammas=annealing.gammas[-1:])
+    found = last.minimise(objective, there.theta, callback=callback)
+    if not predicts_all(objective.with_gamma(found.gamma), found):
+        return None
+    n_iter = there.n_iter + found.n_iter
+    return replace(found, n_iter=n_iter, trace=[*trace, *found.trace])
