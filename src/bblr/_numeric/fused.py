@@ -135,6 +135,28 @@ EXPECTED = 0.3
 
 
 @njit(**JIT)
+def _block_bend(fused, raw, y, weight, n, z, e, bits, out):
+    _, gamma, low_positive, low_negative, span = fused
+    for i in range(n):
+        z[i] = gamma * y[i] * raw[i]
+    exp_minus_abs(z, e, bits, n)
+    for i in range(n):
+        near, far = 1.0 / (1.0 + e[i]), e[i] / (1.0 + e[i])
+        right = near if z[i] >= 0.0 else far
+        wrong = far if z[i] >= 0.0 else near
+        low = low_positive if y[i] > 0.0 else low_negative
+        other = low_negative if y[i] > 0.0 else low_positive
+        # Of the probability of each label, what the sigmoid makes up. Without a plateau that is
+        # all of it, however small.
+        own = 1.0 if low == 0.0 else span * right / (low + span * right)
+        others = 1.0 if other == 0.0 else span * wrong / (other + span * wrong)
+        expected = right * wrong * own * others
+        observed = own * wrong * (right - (1.0 - own) * wrong)
+        bend = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
+        out[i] = weight[i] * gamma * gamma * bend
+
+
+@njit(**JIT)
 def bend_weights(fused, raw, y, weight, start, stop, out):
     """Write weight times a curvature that is never negative, of each raw score, to `out`.
 
@@ -142,8 +164,7 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
     are cleaner than the plateaus say; it is negative for examples on the wrong side, which are
     given a share of the Fisher information alone.
     """
-    code, gamma, low_positive, low_negative, span = fused
-    if code == SIGMOID:
+    if fused[0] == SIGMOID:
         fisher_weights(fused, raw[start:stop], weight[start:stop], out[start:stop])
         return
     z = np.empty(_LONG)
@@ -151,20 +172,8 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
     bits = np.empty(_LONG, np.int64)
     for s in range(start, stop, _LONG):
         n = min(_LONG, stop - s)
-        for i in range(n):
-            z[i] = gamma * y[s + i] * raw[s + i]
-        exp_minus_abs(z, e, bits, n)
-        for i in range(n):
-            near, far = 1.0 / (1.0 + e[i]), e[i] / (1.0 + e[i])
-            right = near if z[i] >= 0.0 else far
-            wrong = far if z[i] >= 0.0 else near
-            low = low_positive if y[s + i] > 0.0 else low_negative
-            other = low_negative if y[s + i] > 0.0 else low_positive
-            # Of the probability of each label, what the sigmoid makes up. Without a plateau that
-            # is all of it, however small.
-            own = 1.0 if low == 0.0 else span * right / (low + span * right)
-            others = 1.0 if other == 0.0 else span * wrong / (other + span * wrong)
-            expected = right * wrong * own * others
-            observed = own * wrong * (right - (1.0 - own) * wrong)
-            bend = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
-            out[s + i] = weight[s + i] * gamma * gamma * bend
+        # Slices, not sums of indices: whether a loop is vectorised, and so its last bit, must not
+        # depend on where the arrays lie.
+        _block_bend(
+            fused, raw[s : s + n], y[s : s + n], weight[s : s + n], n, z, e, bits, out[s : s + n]
+        )
