@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, Self, TypeVar
 
 import numpy as np
@@ -171,7 +172,9 @@ class Objective(Generic[LossT]):
         matrix[np.diag_indices(len(weights))] += self.prior.curvature(weights)
         return [matrix]
 
-    def preconditioner(self, theta: Floats, raw: Vector | None = None) -> Preconditioner:
+    def preconditioner(
+        self, theta: Floats, raw: Vector | None = None
+    ) -> Callable[[Floats], Floats]:
         """Return the inverse of a curvature at theta that is never negative, prior included.
 
         Where it is but a diagonal the Fisher information serves.
@@ -186,11 +189,14 @@ class Objective(Generic[LossT]):
         floor[: len(weights)] = self.prior.curvature(weights)
         # Where every example has left the slope of the loss nothing is known of the curvature; a
         # thousandth of its mean keeps the step finite.
-        total, whole = self.rows.total(weight), self.rows.total(self.weight)
-        floor += 1e-3 * max(total, 1e-3 * whole) / self.size
+        total = max(self.rows.total(weight), 1e-3 * self._whole)
+        floor += 1e-3 * total / self.size
         if not dense:
             return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
+        solve = self.design.newton(weight, rows, floor)
+        if solve is not None:
+            return solve
         matrix = self.design.curvature(weight, max_rows=rows)
         matrix.flat[:: len(matrix) + 1] += floor
         diagonal = np.maximum(matrix.diagonal(), floor)
@@ -200,6 +206,10 @@ class Objective(Generic[LossT]):
         if failed:
             return Preconditioner(diagonal=diagonal)
         return Preconditioner(factor=factor)
+
+    @cached_property
+    def _whole(self) -> float:
+        return self.rows.total(self.weight)
 
     def fisher(self, raw: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its raw score."""

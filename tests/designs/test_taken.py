@@ -38,13 +38,15 @@ def test_a_design_may_decline():
     assert Design.taken(object(), SOME) is None
 
 
-def test_tensors():
+def test_tensors(monkeypatch):
     torch = pytest.importorskip("torch")
     from bblr.designs.torch import TorchDesign
 
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1100, 3))
     design = TorchDesign(torch.from_numpy(X), torch.device("cpu"))
+    assert design.taken(SOME) is None
+    monkeypatch.setattr("bblr.designs.torch._QUICK", 100)
     np.testing.assert_array_equal(design.taken(SOME).table(), X[SOME])
     raw, y, weight = rng.normal(scale=3, size=60), rng.choice([-1.0, 1.0], 60), rng.random(60)
     for loss in (LOSS, Logistic(), Sigmoid(2.0), BetaBernoulli(0.1, 0.9)):

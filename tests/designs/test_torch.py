@@ -150,6 +150,17 @@ def test_objectives_agree(store, rows, loss):
     )
 
 
+def test_newton_steps_are_solved_on_the_device(rows):
+    y, weight = rows
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    one, other, theta = pair(design, LOSSES[0], y, weight)
+    floor = np.linspace(1, 2, D + 1)
+    for most in (60, N):
+        solve = other.design.newton(other.weight, most, floor)
+        expected = one.design.curvature(one.weight, most) + np.diag(floor)
+        close(solve(theta), np.linalg.solve(expected, theta), rtol=1e-8, atol=1e-10)
+
+
 def test_extreme_scores_are_finite(rows):
     y, weight = rows
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -140,6 +141,22 @@ class Design(ABC):
         weight * size: heavy tails make evenly drawn rows useless.
         """
         return self.curvature(*sample(weight, size, most), centre)
+
+    def newton(
+        self,
+        weight: Vector,
+        size: Vector,
+        most: int,
+        centre: Floats,
+        scale: Floats,
+        floor: Floats,
+        fit_intercept: bool,
+    ) -> Callable[[Floats], Floats] | None:
+        """Return what solves systems of a sampled, scaled curvature plus a diagonal.
+
+        None leaves it to the caller: only a device gains by keeping the matrix where the rows are.
+        """
+        return None
 
     def taken(self, rows: NDArray[np.intp]) -> Design | None:
         """Return the design of some rows in ascending order, or None where that is no gain."""

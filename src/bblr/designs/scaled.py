@@ -7,7 +7,7 @@ the same for a feature in metres and one in millimetres, and so does a penalty.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -226,6 +226,8 @@ class ScaledDesign:
 
     @cached_property
     def _reach(self) -> Vector:
+        if not self.rare.any():
+            return self._square_norm
         # Infinite scale takes a column out. In columns that are mostly zero a long row is a rich
         # one, not one that lies far out.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
@@ -258,6 +260,14 @@ class ScaledDesign:
             out[d, :d] = out[:d, d] = edge / self.scale
             out[d, d] = total
         return out
+
+    def newton(
+        self, weight: Vector, max_rows: int, floor: Floats
+    ) -> Callable[[Floats], Floats] | None:
+        """Return what solves systems of `curvature` plus a diagonal, where the rows do so."""
+        size, scale = self._square_norm, self.scale
+        intercept = self.fit_intercept
+        return self.design.newton(weight, size, max_rows, self.centre, scale, floor, intercept)
 
     def square_pull(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

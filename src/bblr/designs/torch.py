@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 # Numbers of a block that is widened to float64 or sent to the device: 128 MiB of float64.
 _BLOCK = 2**24
 _LEAST_ROWS = 1024
+# Numbers that a GPU reads in the time it takes to start the kernels of a pass.
+_QUICK = 2**27
 
 
 def as_tensor(X: Any) -> Tensor:
@@ -116,8 +118,10 @@ class TorchDesign(Design):
         other.n_rows, other.n_features = self.n_rows, self.n_features
         return other
 
-    def taken(self, rows: NDArray[np.intp]) -> TorchDesign:
-        """Return the design of some rows, on the device."""
+    def taken(self, rows: NDArray[np.intp]) -> TorchDesign | None:
+        """Return the design of some rows; None where a pass over all takes no longer."""
+        if len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK:
+            return None
         start, found = 0, []
         for part in self.parts:
             own = rows[(rows >= start) & (rows < start + len(part))] - start
@@ -288,6 +292,7 @@ class TorchDesign(Design):
         self, weight: Vector, size: Vector, most: int, centre: Floats
     ) -> Curvature:
         """Return the second moments about the centre, of a sample where there are many rows."""
+        most = min(most, self.n_rows)
         return self._careful(lambda: self._curvature(*_sample(weight, size, most), centre))
 
     def _curvature(self, rows: Tensor, weight: Tensor, centre: Floats) -> Curvature:
@@ -308,6 +313,47 @@ class TorchDesign(Design):
             start += len(part)
         found = sums.cpu().numpy()
         return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
+
+    def newton(
+        self,
+        weight: Vector,
+        size: Vector,
+        most: int,
+        centre: Floats,
+        scale: Floats,
+        floor: Floats,
+        fit_intercept: bool,
+    ) -> Callable[[Floats], Floats] | None:
+        """Return what solves systems of a sampled, scaled curvature plus a diagonal.
+
+        A matrix that travels to the CPU to be factored takes as long as five passes.
+        """
+        if len(self.parts) > 1:
+            return None
+        (part,) = self.parts
+        rows, own = _sample(weight, size, min(most, self.n_rows))
+        units, least = self._constants(centre, 1.0 / scale), self._constants(floor)[0]
+        some = part[rows.to(part.device)].to(self.device).double()
+        Z = (some - units[0]) * units[1]
+        if fit_intercept:
+            Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
+        matrix = (Z * own[:, None]).T @ Z
+        matrix.diagonal().add_(least)
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+
+        def solve(vector: Floats) -> Floats:
+            right = self._constants(vector).T
+            found = torch.cat([torch.cholesky_solve(right, factor).squeeze(1), failed[None]])
+            out: Floats = found.cpu().numpy()
+            if out[-1] == 0.0:
+                return out[:-1]
+            return vector / np.maximum(matrix.diagonal().cpu().numpy(), floor)
+
+        return solve
+
+    def _constants(self, *arrays: Floats) -> Tensor:
+        """Return arrays on the device, sent in one message."""
+        return torch.as_tensor(np.stack(arrays), device=self.device)
 
     def square_pull(self, weight: Vector, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number a column."""
@@ -333,13 +379,19 @@ def _transposed(X: Tensor, residual: Tensor) -> Tensor:
 
 
 def _sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Draw the rows that `rows.sample` draws."""
-    rows = (weight > 0).nonzero().squeeze(1)
-    if len(rows) <= most:
-        return rows, weight[rows]
+    """Draw the rows that `rows.sample` draws, without asking the device how many they are.
+
+    The rows that are too many have a weight of zero: to ask would be to wait for all the work that
+    the device was given before.
+    """
     share = weight * size
     share = share / share.max()
     share = (share * (most / share.sum())).clamp_(max=1.0)
-    ticks = (share.cumsum(0) + 0.5).floor_()
-    chosen = ticks.diff(prepend=ticks.new_zeros(1)).nonzero().squeeze(1)
-    return chosen, weight[chosen] / share[chosen]
+    positive = (weight > 0).double().cumsum(0)
+    few = positive[-1] <= most
+    reached = torch.where(few, positive, share.cumsum(0))
+    # Each row is drawn at most once: where the sum passes a half, and every whole number after it.
+    at = torch.arange(most, dtype=torch.float64, device=weight.device) + 0.5
+    rows = torch.searchsorted(reached, at).clamp_(max=len(weight) - 1)
+    own = weight[rows] / torch.where(few, 1.0, share[rows])
+    return rows, torch.where(at <= reached[-1], own, 0.0)

@@ -199,6 +199,9 @@ class TorchKernelDesign(TorchDesign):
         """Return the design itself: the features are float64."""
         return self
 
+    def newton(self, *_: Any) -> None:
+        """Leave it to the caller: not all features are at hand."""
+
     def _made(self, rows: Any) -> Tensor:
         return self.gram.native(rows, self.basis.centres) @ self.basis.transform
 
