@@ -189,14 +189,14 @@ class Objective(Generic[LossT]):
         floor[: len(weights)] = self.prior.curvature(weights)
         # Where every example has left the slope of the loss nothing is known of the curvature; a
         # thousandth of its mean keeps the step finite.
-        total = max(self.rows.total(weight), 1e-3 * self._whole)
-        floor += 1e-3 * total / self.size
-        if not dense:
-            return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
+        least = 1e-6 * self._whole / self.size
         rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * self.size)
-        solve = self.design.newton(weight, rows, floor)
+        solve = self.design.newton(weight, rows, floor, least) if dense else None
         if solve is not None:
             return solve
+        floor += max(1e-3 * self.rows.total(weight) / self.size, least)
+        if not dense:
+            return Preconditioner(diagonal=self.design.square_pull(weight) + floor)
         matrix = self.design.curvature(weight, max_rows=rows)
         matrix.flat[:: len(matrix) + 1] += floor
         diagonal = np.maximum(matrix.diagonal(), floor)

@@ -150,6 +150,7 @@ class Design(ABC):
         centre: Floats,
         scale: Floats,
         floor: Floats,
+        least: float,
         fit_intercept: bool,
     ) -> Callable[[Floats], Floats] | None:
         """Return what solves systems of a sampled, scaled curvature plus a diagonal.

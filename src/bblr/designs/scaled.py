@@ -262,12 +262,16 @@ class ScaledDesign:
         return out
 
     def newton(
-        self, weight: Vector, max_rows: int, floor: Floats
+        self, weight: Vector, max_rows: int, floor: Floats, least: float
     ) -> Callable[[Floats], Floats] | None:
-        """Return what solves systems of `curvature` plus a diagonal, where the rows do so."""
-        size, scale = self._square_norm, self.scale
-        intercept = self.fit_intercept
-        return self.design.newton(weight, size, max_rows, self.centre, scale, floor, intercept)
+        """Return what solves systems of `curvature` plus a diagonal, where the rows do so.
+
+        The diagonal is `floor`, plus a thousandth of the mean weight of a parameter, or `least`.
+        """
+        units = self.centre, self.scale
+        return self.design.newton(
+            weight, self._square_norm, max_rows, *units, floor, least, self.fit_intercept
+        )
 
     def square_pull(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

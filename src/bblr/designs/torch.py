@@ -110,6 +110,7 @@ class TorchDesign(Design):
         self.rows = TorchRows(device)
         self._narrow = narrow or parts[0].dtype == torch.float64
         self._block = _BLOCK
+        self._units: tuple[Floats, Tensor] | None = None
 
     def narrowed(self) -> TorchDesign:
         """Return the same design with products in the precision of X."""
@@ -322,6 +323,7 @@ class TorchDesign(Design):
         centre: Floats,
         scale: Floats,
         floor: Floats,
+        least: float,
         fit_intercept: bool,
     ) -> Callable[[Floats], Floats] | None:
         """Return what solves systems of a sampled, scaled curvature plus a diagonal.
@@ -332,22 +334,24 @@ class TorchDesign(Design):
             return None
         (part,) = self.parts
         rows, own = _sample(weight, size, min(most, self.n_rows))
-        units, least = self._constants(centre, 1.0 / scale), self._constants(floor)[0]
-        some = part[rows.to(part.device)].to(self.device).double()
-        Z = (some - units[0]) * units[1]
+        if self._units is None or self._units[0] is not centre:
+            self._units = centre, self._constants(centre, 1.0 / scale)
+        origin, inverse = self._units[1]
+        Z = (part[rows.to(part.device)].to(self.device) - origin) * inverse
         if fit_intercept:
             Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
         matrix = (Z * own[:, None]).T @ Z
-        matrix.diagonal().add_(least)
+        spread = (weight.sum() * (1e-3 / len(floor))).clamp_(min=least)
+        matrix.diagonal().add_(self._constants(floor)[0] + spread)
         factor, failed = torch.linalg.cholesky_ex(matrix)
 
         def solve(vector: Floats) -> Floats:
-            right = self._constants(vector).T
-            found = torch.cat([torch.cholesky_solve(right, factor).squeeze(1), failed[None]])
-            out: Floats = found.cpu().numpy()
+            half = torch.linalg.solve_triangular(factor, self._constants(vector).T, upper=False)
+            found = torch.linalg.solve_triangular(factor.T, half, upper=True).squeeze(1)
+            out: Floats = torch.cat([found, failed[None]]).cpu().numpy()
             if out[-1] == 0.0:
                 return out[:-1]
-            return vector / np.maximum(matrix.diagonal().cpu().numpy(), floor)
+            return vector / np.maximum(matrix.diagonal().cpu().numpy(), floor + least)
 
         return solve
 
@@ -385,8 +389,8 @@ def _sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
     the device was given before.
     """
     share = weight * size
-    share = share / share.max()
-    share = (share * (most / share.sum())).clamp_(max=1.0)
+    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
+    share = (share * (most / share.sum().clamp_(min=1e-290))).clamp_(max=1.0)
     positive = (weight > 0).double().cumsum(0)
     few = positive[-1] <= most
     reached = torch.where(few, positive, share.cumsum(0))

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from bblr._numeric.fused import EXPECTED, SIGMOID, FusedLoss
+from bblr.designs import torch_fused
 from bblr.designs.rows import Floats, Rows, Vector
 
 Tensor = torch.Tensor
@@ -81,6 +82,9 @@ class TorchRows(Rows):
         """Return the weighted loss as a tensor of one number, and its derivative by each score."""
         if raw.ndim == 2:
             return _many_value_residual(loss, y, raw, weight)
+        compiled = torch_fused.value_residual(loss.fused, y, raw, weight)
+        if compiled is not None:
+            return compiled
         if loss.fused is not None:
             return _value_residual(loss.fused, y, raw, weight)
         # A loss that only NumPy knows.
@@ -130,7 +134,8 @@ class TorchRows(Rows):
         """Return the weight of each row times a curvature of its loss that is never negative."""
         if loss.fused is None or loss.fused.code == SIGMOID:
             return self.fisher(loss, raw, weight)
-        return weight * _bend(loss.fused, y, raw)
+        compiled = torch_fused.bend(loss.fused, y, raw, weight)
+        return weight * _bend(loss.fused, y, raw) if compiled is None else compiled
 
     def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Tensor:
         """Return the numbers of the given rows, in their order."""

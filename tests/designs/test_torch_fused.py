@@ -1,0 +1,61 @@
+"""The compiled loss of a GPU against the tensor operations that stand in for it."""
+
+import numpy as np
+import pytest
+
+from bblr.losses import BetaBernoulli, Logistic
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from bblr.designs import torch_fused, torch_rows  # noqa: E402
+
+LOSSES = [
+    BetaBernoulli(0.1, 0.7, 2.0),
+    BetaBernoulli(0.0, 0.9, 2.0),
+    BetaBernoulli(0.1, 0.9, 4.0),
+    BetaBernoulli(0.2, 0.6, 8.0),
+    Logistic(),
+]
+
+
+def vectors(device):
+    rng = np.random.default_rng(0)
+    raw = np.r_[rng.normal(scale=3, size=500), 0.0, 1e9, -1e9, 800.0, -800.0]
+    y = rng.choice([-1.0, 1.0], len(raw))
+    return [torch.as_tensor(v, device=device) for v in (y, raw, rng.random(len(raw)))]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_compiled_and_plain_agree(loss):
+    y, raw, weight = vectors("cuda")
+    value, residual = torch_fused.value_residual(loss.fused, y, raw, weight)
+    plain = torch_rows._value_residual(loss.fused, y, raw, weight)
+    assert float(value) == pytest.approx(float(plain[0]), rel=1e-12)
+    torch.testing.assert_close(residual, plain[1], rtol=1e-10, atol=1e-14)
+    bent = torch_fused.bend(loss.fused, y, raw, weight)
+    expected = weight * torch_rows._bend(loss.fused, y, raw)
+    torch.testing.assert_close(bent, expected, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_without_a_compiler_the_operations_serve(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr("torch.cuda.jiterator._create_jit_fn", fail)
+    torch_fused._kernels.cache_clear()
+    try:
+        y, raw, weight = vectors("cuda")
+        assert torch_fused.bend(LOSSES[0].fused, y, raw, weight) is None
+        rows = torch_rows.TorchRows(raw.device)
+        assert rows.cost(LOSSES[0], y, raw, weight) > 0
+    finally:
+        torch_fused._kernels.cache_clear()
+
+
+def test_on_the_cpu_nothing_is_compiled():
+    y, raw, weight = vectors("cpu")
+    assert torch_fused.value_residual(LOSSES[0].fused, y, raw, weight) is None
+    assert torch_fused.bend(LOSSES[0].fused, y, raw, weight) is None
+    assert torch_fused._kernels.cache_info().currsize == 0
