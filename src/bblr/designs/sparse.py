@@ -89,9 +89,9 @@ class SparseDesign(Design):
         return column_blocks(*self._arrays, self.n_features)
 
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
-        # Private accumulators are the price of threads here: worth it while the matrix holds
-        # several numbers a column, so a very wide one gets fewer threads.
-        enough = int(self.X.nnz) >= 4 * int(np.prod(shape))
+        # Private accumulators are the price of threads here: weights and sums travel from core to
+        # core. With six to eight entries a column, as in wide text, two threads gain nothing.
+        enough = int(self.X.nnz) >= 16 * int(np.prod(shape))
 
         def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
             own = np.zeros(shape)
