@@ -28,6 +28,7 @@ THEMES = (
     "kernel",
     "structured",
     "gpu",
+    "distributed",
 )
 OWN = {"bblr", "benchmarks"}
 

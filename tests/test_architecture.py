@@ -23,6 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": set(),
     # Some data are groups.
     "datasets": {"structured"},
+    # The public name of the classifiers that need Dask.
+    "dask": {"estimators"},
     "plotting": {*ROOMS, "objective", "estimators", "evaluation"},
 }
 _LIBRARY = set(MAY_IMPORT)
@@ -33,7 +35,10 @@ MAY_IMPORT["files"] = {"datasets", "evaluation", ROOT}
 MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "experiments", "files"}
 MAY_IMPORT["__main__"] = {"cli"}
 
-HEAVY = {"matplotlib", "typer", "rich", "torch", "dask", "pandas", "polars", "jinja2", "plotly"}
+HEAVY = {
+    "matplotlib", "typer", "rich", "torch", "dask", "distributed", "pandas", "polars", "jinja2",
+    "plotly",
+}  # fmt: skip
 
 
 def imported_parts(path: Path, source: Path) -> set[str]:

@@ -56,6 +56,9 @@ NAMES = {
     "gpu-kernel",
     "gpu-classes",
     "gpu-search",
+    "dask-overhead",
+    "dask-partitions",
+    "dask-killed",
 }
 
 

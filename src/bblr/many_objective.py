@@ -132,12 +132,15 @@ class ManyObjective:
 
     def line(self, raw: Vector, change: Vector) -> tuple[float, float]:
         """Return the step of fewest errors along a change of the scores, and the errors there."""
+        self._check_symmetric()
+        return self.rows.line(raw, change, self.y, self.weight, 0.0)[:2]
+
+    def _check_symmetric(self) -> None:
         if not self.loss.symmetric:
             raise ValueError(
                 "Exact zero-one line searches of many classes need the same plateau for each; "
                 "choose another prior or another solver."
             )
-        return self.rows.line(raw, change, self.y, self.weight, 0.0)[:2]
 
     def errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the weighted zero-one loss, strict: a tie is an error."""
@@ -146,7 +149,10 @@ class ManyObjective:
 
     def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
         """Return the same for each of several directions of the parameters."""
-        return [self.line(raw, self.scores(direction)) for direction in directions]
+        self._check_symmetric()
+        changes = [self.scores(direction) for direction in directions]
+        lines = self.rows.lines(raw, changes, self.y, self.weight, 0.0)
+        return [(step, errors) for step, errors, _ in lines]
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""

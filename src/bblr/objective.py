@@ -144,7 +144,9 @@ class Objective(Generic[LossT]):
 
     def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
         """Return the same for each of several directions of the parameters."""
-        return [self.line(raw, self.scores(direction)) for direction in directions]
+        changes = [self.scores(direction) for direction in directions]
+        lines = self.rows.lines(raw, changes, self.y, self.weight, self.loss.threshold)
+        return [(step, errors) for step, errors, _ in lines]
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""

@@ -14,9 +14,9 @@ _DIVIDING: dict[str, Any] = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
 
 
 @njit(**_DIVIDING)
-def _survey(weight, size):
-    # How many rows have a weight, the largest share, and the sum of shares in units of it: with
-    # every row on a plateau the weights are subnormal, and their sum cannot be divided by.
+def survey(weight, size):
+    """Return how many rows have a weight, the largest share, and the sum in units of it."""
+    # With every row on a plateau the weights are subnormal, and their sum cannot be divided by.
     count = 0
     largest = 0.0
     for i in range(len(weight)):
@@ -34,7 +34,7 @@ def systematic(weight, size, most):
 
     All rows that have a weight, with just that, where they are no more.
     """
-    count, largest, total = _survey(weight, size)
+    count, largest, total = survey(weight, size)
     rows = np.empty(min(count, most + 1), np.intp)
     new = np.empty(len(rows))
     m = 0
@@ -49,6 +49,37 @@ def systematic(weight, size, most):
             running += share
             chosen = np.floor(running + 0.5) > tick
         if chosen and m < len(rows):
+            tick += 1.0
+            rows[m] = i
+            new[m] = weight[i] / share
+            m += 1
+    return rows[:m], new[:m]
+
+
+@njit(**_DIVIDING)
+def clipped_shares(weight, size, largest, scale):
+    """Return the sum of the shares, of which none counts more than 1."""
+    total = 0.0
+    for i in range(len(weight)):
+        total += min(weight[i] * size[i] / largest * scale, 1.0)
+    return total
+
+
+@njit(**_DIVIDING)
+def part_of_sample(weight, size, largest, scale, start, most):
+    """Return the rows of a sample that fall to a part of all rows, and their new weights.
+
+    `start` is the sum of the shares before this part, `most` no less than that of its own.
+    """
+    rows = np.empty(min(len(weight), int(most) + 2), np.intp)
+    new = np.empty(len(rows))
+    m = 0
+    running = start
+    tick = np.floor(start + 0.5)
+    for i in range(len(weight)):
+        share = min(weight[i] * size[i] / largest * scale, 1.0)
+        running += share
+        if np.floor(running + 0.5) > tick and m < len(rows):
             tick += 1.0
             rows[m] = i
             new[m] = weight[i] / share

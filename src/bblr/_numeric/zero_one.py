@@ -150,15 +150,8 @@ def many_line(
     An example is right while its own score exceeds every other one: on one open stretch of steps.
     Sorting the ends of the stretches finds the best step, chosen as in :func:`exact_line`.
     """
-    rows = np.arange(len(y))
-    lead = raw[rows, y][:, None] - raw
-    gain = change[rows, y][:, None] - change
-    gain[rows, y], lead[rows, y] = 0.0, 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross = -lead / gain
-    low = np.where(gain > 0, cross, -np.inf).max(axis=1)
-    high = np.where(gain < 0, cross, np.inf).min(axis=1)
-    can = (low < high) & ~((gain == 0) & (lead <= 0)).any(axis=1)
+    low, high, right_here = right_stretch(raw, change, y)
+    can = low < high
     low, high, held = low[can], high[can], weight[can]
     total = float(weight.sum())
     ends = np.unique(np.concatenate([low, high]))
@@ -169,13 +162,33 @@ def many_line(
     leave = np.searchsorted(ends, high, side="left") + 1
     np.subtract.at(right, leave[np.isfinite(high)], held[np.isfinite(high)])
     right = np.cumsum(right)
-    still = float(weight[(lead > 0).all(axis=1)].sum())
+    still = float(weight[right_here].sum())
     best = float(right.max())
     if not best > still * (1.0 + 1e-12):
         return 0.0, total - still, total - still
     bounds = np.concatenate([[-np.inf], ends, [np.inf]])
     steps = [_middle(bounds[k], bounds[k + 1]) for k in np.flatnonzero(right == right.max())]
     return min(steps, key=abs), total - best, total - still
+
+
+def right_stretch(
+    raw: Floats, change: Floats, y: NDArray[np.intp]
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return between which steps each example is right, and whether it is at step 0.
+
+    Where it never is, the stretch ends before it begins.
+    """
+    rows = np.arange(len(y))
+    lead = raw[rows, y][:, None] - raw
+    gain = change[rows, y][:, None] - change
+    gain[rows, y], lead[rows, y] = 0.0, 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cross = -lead / gain
+    low = np.where(gain > 0, cross, -np.inf).max(axis=1)
+    high = np.where(gain < 0, cross, np.inf).min(axis=1)
+    never = ((gain == 0) & (lead <= 0)).any(axis=1)
+    right = np.asarray((lead > 0).all(axis=1))
+    return np.where(never, np.inf, low), np.asarray(high), right
 
 
 def _middle(low: float, high: float) -> float:

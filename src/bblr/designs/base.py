@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +14,8 @@ from bblr._numeric.zero_one import exact_line
 from bblr.designs.rows import Rows, Vector, sample
 
 Floats = NDArray[np.float64]
+Look = tuple[int | None, float, Floats]
+"""A column (None for a column of ones), its centre, and steps along it."""
 
 
 class ElementwiseLoss(Protocol):
@@ -210,6 +212,18 @@ class Design(ABC):
         constant = float(loss.value_gradient(y, raw)[0] @ rest)
         some = self.rows.probe(raw[rows], values, steps, y[rows], weight[rows], loss)
         return constant + some
+
+    def probes(
+        self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: ElementwiseLoss
+    ) -> list[Floats]:
+        """Return the same for several columns."""
+        rows = self.rows
+        return [
+            rows.probe(raw, rows.ones(raw), steps, y, weight, loss)
+            if j is None
+            else self.probe(raw, j, centre, steps, y, weight, loss)
+            for j, centre, steps in looks
+        ]
 
     def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""

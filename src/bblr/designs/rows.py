@@ -7,6 +7,7 @@ another chip or on other machines, brings a `Rows` of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,12 @@ class Rows:
         step, errors, here = exact_line(raw - threshold, change, y, weight)
         return float(step), float(errors), float(here)
 
+    def lines(
+        self, raw: Vector, changes: Sequence[Vector], y: Vector, weight: Vector, threshold: float
+    ) -> list[tuple[float, float, float]]:
+        """Return the same for several changes."""
+        return [self.line(raw, change, y, weight, threshold) for change in changes]
+
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Vector:
         """Return the scores of many classes with those of one moved along a vector."""
         raw = raw.copy()
@@ -188,6 +195,20 @@ class Rows:
             with np.errstate(divide="ignore"):
                 cost[m] = -float(weight @ np.log(np.maximum(low + b * risen, 1e-300)))
         return cost
+
+    def many_probes(
+        self,
+        raw: Vector,
+        changes: Sequence[tuple[Vector, int]],
+        steps: Floats,
+        y: Vector,
+        weight: Vector,
+        loss: Any,
+    ) -> list[Floats]:
+        """Return the same for several changes, each of the score of one class."""
+        return [
+            self.many_probe(raw, change, k, steps, y, weight, loss) for change, k in changes
+        ]
 
 
 def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.base import Design, ElementwiseLoss, Floats, SoftmaxLoss
+from bblr.designs.base import Design, ElementwiseLoss, Floats, Look, SoftmaxLoss
 from bblr.designs.rows import Rows, Vector
 
 # A column that varies by less than this share of its size is constant up to rounding.
@@ -162,10 +162,7 @@ class ScaledDesign:
         self, raw: Vector, j: int, steps: Floats, y: Vector, weight: Vector, loss: ElementwiseLoss
     ) -> Floats:
         """Return the weighted loss with each of the steps added to parameter j."""
-        if self._is_intercept(j):
-            return self.rows.probe(raw, self.rows.ones(raw), steps, y, weight, loss)
-        steps = steps / self.scale[j]
-        return self.design.probe(raw, j, float(self.centre[j]), steps, y, weight, loss)
+        return self.probe_many(raw, (j,), steps, y, weight, loss)[0]
 
     def probe_many(
         self,
@@ -177,7 +174,13 @@ class ScaledDesign:
         loss: ElementwiseLoss,
     ) -> list[Floats]:
         """Return the same for each of several parameters."""
-        return [self.probe(raw, j, steps, y, weight, loss) for j in js]
+        looks: list[Look] = [
+            (None, 0.0, steps)
+            if self._is_intercept(j)
+            else (j, float(self.centre[j]), steps / self.scale[j])
+            for j in js
+        ]
+        return self.design.probes(raw, looks, y, weight, loss)
 
     def many_probe(
         self,
@@ -189,10 +192,8 @@ class ScaledDesign:
         loss: SoftmaxLoss,
     ) -> list[Floats]:
         """Return the weighted loss with each of the steps added to parameter p of class k."""
-        return [
-            self.rows.many_probe(raw, self.along(p, weight), k, steps, y, weight, loss)
-            for k, p in places
-        ]
+        changes = [(self.along(p, weight), k) for k, p in places]
+        return self.rows.many_probes(raw, changes, steps, y, weight, loss)
 
     def pull(self, residual: Vector) -> Floats:
         """Return the direction in parameter space in which raw scores grow along `residual`."""

@@ -114,13 +114,13 @@ def _encoded(
     weight = _row_weights(sample_weight, y)
     check_classification_targets(y)
     classes = np.unique(y[weight > 0])
-    _check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
     # Classes of which no example has a weight count as the nearest that has; they have none.
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
-    factors = _class_factors(class_weight, classes, totals)
+    factors = class_factors(class_weight, classes, totals)
     weight = weight * factors[codes]
-    _check_heaviest(weight.max(), len(classes))
+    check_heaviest(weight.max(), len(classes))
     labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
     return Training(X, make_design(X), labels, weight, classes, totals * factors)
 
@@ -157,12 +157,12 @@ def _tensor_training(
         classes = np.unique(y[rows.local(weight > 0)])
         codes = rows.vector(np.minimum(np.searchsorted(classes, y), len(classes) - 1))
     known, codes = as_numpy(classes), rows.vector(codes)
-    _check_classes(y, known, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    check_classes(y, known, estimator.__sklearn_tags__().classifier_tags.multi_class)
     totals = rows.local(codes.bincount(weight, len(known)))
-    factors = _class_factors(class_weight, known, totals)
+    factors = class_factors(class_weight, known, totals)
     if class_weight is not None:
         weight = weight * rows.vector(factors)[codes]
-    _check_heaviest(float(weight.max()), len(known))
+    check_heaviest(float(weight.max()), len(known))
     labels = codes if len(known) > 2 else 2.0 * codes.double() - 1.0
     return Training(X, design, labels, weight, classes, totals * factors)
 
@@ -171,7 +171,8 @@ def _local(value: Any) -> Any:
     return as_numpy(value) if is_tensor(value) else value
 
 
-def _check_heaviest(heaviest: float, n_classes: int) -> None:
+def check_heaviest(heaviest: float, n_classes: int) -> None:
+    """Raise a ValueError where the weights of many classes cannot be squared."""
     if n_classes > 2 and not heaviest <= _HEAVIEST:
         raise ValueError(
             f"sample_weight and class_weight must come to at most {_HEAVIEST:g} together, got "
@@ -226,11 +227,7 @@ def _sparse_formats(estimator: Any) -> Any:
 
 def _row_weights(sample_weight: Any, y: Any) -> Floats:
     # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
-    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
-        raise ValueError(
-            "sample_weight must hold a positive weight, but every weight is zero: "
-            "no example is left to learn from."
-        )
+    refuse_no_weight(sample_weight is None or bool(np.any(np.asarray(sample_weight))))
     weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
     if weight.min() < 0:
         raise ValueError(
@@ -240,7 +237,17 @@ def _row_weights(sample_weight: Any, y: Any) -> Floats:
     return np.asarray(weight, dtype=np.float64)
 
 
-def _check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
+def refuse_no_weight(some: bool) -> None:
+    """Raise a ValueError unless some weight is positive."""
+    if not some:
+        raise ValueError(
+            "sample_weight must hold a positive weight, but every weight is zero: "
+            "no example is left to learn from."
+        )
+
+
+def check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
+    """Raise a ValueError unless there are two classes, or more where that is allowed."""
     if len(classes) < 2:
         raise ValueError(
             f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
@@ -255,7 +262,7 @@ def _check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
         )
 
 
-def _class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
+def class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
     """Return the factor of each class."""
     if class_weight is None:
         return np.ones(len(classes))

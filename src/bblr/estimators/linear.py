@@ -216,6 +216,9 @@ default="robust"
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
+        return self._fit(training)
+
+    def _fit(self, training: Training) -> Self:
         n_classes = len(training.classes)
         prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))

@@ -198,8 +198,12 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self
             Fitted estimator.
         """
-        l2s = self._check_parameters()
+        self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
+        return self._fit(training)
+
+    def _fit(self, training: Training) -> Self:
+        l2s = self._penalties()
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
@@ -230,9 +234,12 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.trials_ = trials
         return self
 
-    def _check_parameters(self) -> tuple[float, ...]:
+    def _penalties(self) -> tuple[float, ...]:
+        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
+
+    def _check_parameters(self) -> None:
         check_prior_name(self.prior)
-        l2s = tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
+        self._penalties()
         check_number("gamma_limit", self.gamma_limit, low=1)
         if isinstance(self.leverage, str) and self.leverage != "tuned":
             raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")
@@ -244,7 +251,6 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             raise ValueError(
                 f"solver must be one of 'auto', 'fisher', 'lbfgs'; got {self.solver!r}."
             )
-        return l2s
 
     def _choose(
         self, validation: Validation, l2s: tuple[float, ...], n_classes: int

@@ -1,0 +1,209 @@
+"""The design of rows that lie in partitions on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+
+from bblr.designs.base import (
+    Curvature,
+    Design,
+    ElementwiseLoss,
+    Floats,
+    Look,
+    ManyPass,
+    Moments,
+    Pass,
+    SoftmaxLoss,
+)
+from bblr.designs.dask.vectors import DaskRows, RemoteVector, unwrapped
+from bblr.designs.dense import DenseDesign
+from bblr.designs.rows import Vector
+from bblr.designs.sparse import SparseDesign
+
+# Looks at the rows in one round trip; each keeps a number a row on the workers, or two.
+_BATCH, _BATCH_OF_MANY_ROWS = 16, 4
+_MANY_ROWS = 10_000_000
+# Bytes of a sample of rows that are fetched, were it dense.
+MOST_TAKEN = 2**30
+
+
+class DaskDesign(Design):
+    """Rows in partitions, each held by an actor as a dense or a sparse design.
+
+    Parameters
+    ----------
+    rows : DaskRows
+        The partitions and their vectors.
+    n_features : int
+        Number of columns.
+    narrow : bool, default=False
+        Form products at the fastest precision of a partition's design.
+
+    Notes
+    -----
+    What is a sum over rows is summed on each worker, then between workers. Whatever looks at all
+    rows in order, a sample or a median, is made of a few such sums first.
+    """
+
+    rows: DaskRows
+    elsewhere = True
+
+    def __init__(self, rows: DaskRows, n_features: int, narrow: bool = False) -> None:
+        self.rows = rows
+        self.n_rows, self.n_features = rows.n_rows, n_features
+        self.batch = _BATCH if self.n_rows <= _MANY_ROWS else _BATCH_OF_MANY_ROWS
+        self._room = "narrow" if narrow else "design"
+
+    def narrowed(self) -> DaskDesign:
+        """Return the same design with products at the fastest precision."""
+        return DaskDesign(self.rows, self.n_features, narrow=True)
+
+    def taken(self, rows: NDArray[np.intp]) -> Design | None:
+        """Return the design of some rows, fetched, or None where they would take much memory."""
+        if len(rows) * self.n_features * 8 > MOST_TAKEN:
+            return None
+        parts = self.rows.in_order("taken", self.rows.split(rows))
+        if issparse(parts[0]):
+            return SparseDesign(vstack(parts, format="csr"))
+        narrow = self._room == "narrow"
+        return DenseDesign(np.concatenate(parts), narrow=narrow)
+
+    def scores(self, coef: Floats, intercept: float) -> RemoteVector:
+        """Return X @ coef + intercept, made when it is needed."""
+        return self.rows.new(f"{self._room}.scores", coef, intercept)
+
+    def many_scores(self, coef: Floats, intercepts: Floats) -> RemoteVector:
+        """Return X @ coef.T + intercepts, a column a class, made when it is needed."""
+        return self.rows.new(f"{self._room}.many_scores", coef, intercepts)
+
+    def pull(self, residual: Vector) -> Floats:
+        """Return X.T @ residual."""
+        return np.asarray(self.rows.ask(f"{self._room}.pull", residual))
+
+    def value_gradient(
+        self, coef: Floats, intercept: float, y: Vector, weight: Vector, loss: ElementwiseLoss
+    ) -> Pass:
+        """Return the weighted loss and its derivatives; the scores stay where they are."""
+        raw = self.scores(coef, intercept)
+        value, gradient, slope = self._pass(
+            "value_gradient", raw, coef, intercept, y, weight, loss
+        )
+        return Pass(float(value), gradient, float(slope), raw)
+
+    def many_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Vector, loss: SoftmaxLoss
+    ) -> ManyPass:
+        """Return the weighted loss of many classes and its derivatives."""
+        raw = self.many_scores(coef, intercepts)
+        value, gradient, slopes = self._pass(
+            "many_value_gradient", raw, coef, intercepts, y, weight, loss
+        )
+        return ManyPass(float(value), gradient, slopes, raw)
+
+    def _pass(self, method: str, raw: RemoteVector, *args: Any) -> Any:
+        name = f"{self._room}.{method}"
+        return self.rows.session.call(name, *unwrapped(args), keep=raw.definition)
+
+    def moments(self, weight: Vector) -> Moments:
+        """Return the weighted moments of the columns."""
+        found: Moments = self.rows.ask("moments", weight, how="moments")
+        return found
+
+    def square_norm(self, centre: Floats, scale: Floats) -> RemoteVector:
+        """Return the squared length of each row, centred and scaled."""
+        return self.rows.new(f"{self._room}.square_norm", centre, scale)
+
+    def square_pull(self, weight: Vector, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number a column."""
+        return np.asarray(self.rows.ask(f"{self._room}.square_pull", weight, centre))
+
+    def sampled_curvature(
+        self, weight: Vector, size: Vector, most: int, centre: Floats
+    ) -> Curvature:
+        """Return the second moments about the centre, of a sample where there are many rows.
+
+        The sample is the one that a single machine would draw: each partition is told how much of
+        it falls to those before.
+        """
+        rows = self.rows
+        if rows.size is not size:
+            # From now on a sum of weights comes with what a sample asks for next.
+            rows.size = size
+            rows.forget(weight)
+        spread = rows.spread(weight)
+        parts = [spread[number] for number in rows.sizes]
+        if sum(count for _, count, _, _ in parts) <= most:
+            return self._curvature("whole_curvature", weight, centre)
+        largest = max(top for _, _, top, _ in parts)
+        share = np.array([relative * (top / largest) for _, _, top, relative in parts])
+        scale = most / float(share.sum())
+        held = scale * share
+        if scale > 1.0:
+            # No row counts more than once: some partitions get less than their share.
+            held = np.array(rows.in_order("clipped", weight, size, largest, scale))
+        before = np.concatenate([[0.0], np.cumsum(held)[:-1]])
+        pairs = zip(before.tolist(), held.tolist(), strict=True)
+        spans = dict(zip(rows.sizes, pairs, strict=True))
+        return self._curvature("sampled_curvature", weight, size, largest, scale, spans, centre)
+
+    def _curvature(self, name: str, *args: Any) -> Curvature:
+        found: Curvature = self.rows.ask(name, *args)
+        return found
+
+    def probe(
+        self,
+        raw: Vector,
+        j: int,
+        centre: float,
+        steps: Floats,
+        y: Vector,
+        weight: Vector,
+        loss: ElementwiseLoss,
+    ) -> Floats:
+        """Return the weighted loss at raw + step * (X[:, j] - centre) for each of the steps."""
+        return self.probes(raw, [(j, centre, steps)], y, weight, loss)[0]
+
+    def probes(
+        self,
+        raw: Vector,
+        looks: Sequence[Look],
+        y: Vector,
+        weight: Vector,
+        loss: ElementwiseLoss,
+    ) -> list[Floats]:
+        """Return the same for several columns, in one round trip."""
+        found: list[Floats] = self.rows.ask(
+            "probes", self._room, raw, list(looks), y, weight, loss
+        )
+        return found
+
+    def along(self, j: int, centre: float) -> RemoteVector:
+        """Return X[:, j] - centre as a row vector."""
+        return self.rows.new(f"{self._room}.along", j, centre)
+
+    def shifted(self, raw: Vector, j: int, centre: float, step: float) -> RemoteVector:
+        """Return raw + step * (X[:, j] - centre)."""
+        return self.rows.new(f"{self._room}.shifted", raw, j, centre, float(step))
+
+    def axis_line(
+        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+    ) -> tuple[float, float, float]:
+        """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
+        return self.rows.line(raw, self.along(j, centre), y, weight, threshold)
+
+    def table(self) -> NoReturn:
+        """Refuse: the rows stay where they are."""
+        raise TypeError("the rows of a cluster are not brought to one machine")
+
+    def column(self, j: int) -> NoReturn:
+        """Refuse: the rows stay where they are."""
+        self.table()
+
+    def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> NoReturn:
+        """Refuse: rows are not named one by one, see `sampled_curvature`."""
+        self.table()

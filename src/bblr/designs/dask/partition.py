@@ -1,0 +1,237 @@
+"""What runs on a worker: an actor a partition, with its block of rows and its vectors."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from bblr.designs import make_design
+from bblr.designs.base import Design
+from bblr.designs.dask.operations import OPERATIONS, REDUCERS
+from bblr.designs.rows import Rows
+
+
+class Ref(NamedTuple):
+    """Stands for a vector that a partition keeps, or can make by the step of that key."""
+
+    key: int
+
+
+class Step(NamedTuple):
+    """A named operation and its arguments, `Ref` for vectors.
+
+    The name is that of an operation, or "design.method", "narrow.method" (the design at its
+    fastest precision) or "rows.method".
+    """
+
+    name: str
+    args: tuple[Any, ...]
+
+
+class Call(NamedTuple):
+    """What every partition is asked to do at once.
+
+    Parameters
+    ----------
+    steps : dict
+        How to make the vectors that may be missing, by key.
+    parts : dict
+        Numbers sent from the client: by key, then by partition.
+    last : Step
+        What is wanted.
+    how : str
+        How the answers of two sets of partitions become one.
+    keep : int or None
+        Keep the last item of the answer, a vector, under this key instead of sending it.
+    live : frozenset of int
+        Vectors that somebody may still ask for; others are dropped.
+    """
+
+    steps: dict[int, Step]
+    parts: dict[int, dict[int, Any]]
+    last: Step
+    how: str
+    keep: int | None
+    live: frozenset[int]
+
+
+class Branch(NamedTuple):
+    """A worker to ask: the actor that leads it, its partitions, and the workers below it."""
+
+    lead: Any
+    numbers: tuple[int, ...]
+    branches: tuple[Any, ...]
+
+
+class Answer(NamedTuple):
+    """A reduced value; or an error and its partition; or nothing, where a worker is gone."""
+
+    value: Any = None
+    number: int | None = None
+    error: BaseException | None = None
+    gone: bool = False
+
+
+def fold(answers: list[Answer], how: str) -> Answer:
+    """Return the answers in one."""
+    for answer in answers:
+        if answer.gone or answer.error is not None:
+            return answer
+    return Answer(reduce(REDUCERS[how], [answer.value for answer in answers]))
+
+
+def refs(value: Any) -> Iterator[int]:
+    """Yield the keys of the vectors that arguments name."""
+    if isinstance(value, Ref):
+        yield value.key
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from refs(item)
+
+
+# Actors of one worker find each other here; an actor that Dask lets go is gone from it.
+_here: WeakValueDictionary[tuple[str, int], Partition] = WeakValueDictionary()
+
+
+class Partition:
+    """A block of rows with its labels, its weights and its vectors.
+
+    Parameters
+    ----------
+    session : str
+        Names the fit.
+    number : int
+        Place among the partitions.
+    piece : tuple
+        Rows, labels and weights as they were loaded; None where they are given otherwise.
+    check : callable
+        Returns the three validated, or raises a ValueError or a TypeError.
+    """
+
+    def __init__(
+        self, session: str, number: int, piece: tuple[Any, Any, Any], check: Callable[..., Any]
+    ) -> None:
+        self.session, self.number = session, number
+        self.problem = ""
+        try:
+            X, self.labels, self.weight = check(*piece)
+            self.design: Design = make_design(X)
+        except (ValueError, TypeError) as error:
+            self.problem = str(error)
+        self.rows = Rows()
+        self.vectors: dict[int, Any] = {}
+        # A call that is repeated may meet the first one, still at work.
+        self._lock = threading.Lock()
+        _here[session, number] = self
+
+    @cached_property
+    def narrow(self) -> Design:
+        """The design at its fastest precision."""
+        return self.design.narrowed()
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from distributed import get_worker
+
+        return ThreadPoolExecutor(get_worker().state.nthreads, thread_name_prefix="bblr")
+
+    async def run(
+        self, call: Call, numbers: tuple[int, ...], branches: tuple[Branch, ...]
+    ) -> Answer:
+        """Ask the partitions of this worker, and other workers, and return their answers in one.
+
+        This runs on the worker's event loop, the work itself on as many threads as it has.
+        """
+        others = [branch.lead.run(call, branch.numbers, branch.branches) for branch in branches]
+        loop = asyncio.get_running_loop()
+        own = [_here.get((self.session, number)) for number in numbers]
+        jobs = [
+            loop.run_in_executor(self._pool, part.answer, call)
+            for part in own
+            if part is not None
+        ]
+        answers = [await job for job in jobs]
+        if len(answers) < len(own):
+            answers.append(Answer(gone=True))
+        for other in others:
+            try:
+                answers.append(await other)
+            except Exception:
+                answers.append(Answer(gone=True))
+        return fold(answers, call.how)
+
+    def answer(self, call: Call) -> Answer:
+        """Do what a call asks, on the calling thread."""
+        try:
+            with self._lock:
+                value = self._work(call)
+        except Exception as error:
+            return Answer(number=self.number, error=_portable(error))
+        return Answer({self.number: value} if call.how == "gather" else value)
+
+    def _work(self, call: Call) -> Any:
+        for key in refs(call.last.args):
+            self._make(key, call)
+        value = self._perform(call.last, call)
+        if call.keep is not None:
+            *value, self.vectors[call.keep] = value
+        for key in [key for key in self.vectors if key not in call.live]:
+            del self.vectors[key]
+        return value
+
+    def _make(self, wanted: int, call: Call) -> None:
+        """Make a vector by its steps, as far as they are needed."""
+        order: dict[int, None] = {}
+        stack = [wanted]
+        while stack:
+            key = stack[-1]
+            if key in self.vectors or key in order:
+                stack.pop()
+                continue
+            before = [k for k in refs(call.steps[key].args)]
+            missing = [k for k in before if k not in self.vectors and k not in order]
+            if missing:
+                stack += missing
+            else:
+                order[key] = None
+        uses = Counter(k for key in order for k in refs(call.steps[key].args))
+        for key in order:
+            step = call.steps[key]
+            self.vectors[key] = self._perform(step, call, key)
+            for used in refs(step.args):
+                uses[used] -= 1
+                # A long chain of steps is made anew without keeping what led to its end.
+                if uses[used] == 0 and used in order and used not in call.live:
+                    del self.vectors[used]
+
+    def _perform(self, step: Step, call: Call, key: int | None = None) -> Any:
+        if step.name == "parts":
+            return call.parts[key or 0][self.number]
+        args = self._values(step.args)
+        room, _, method = step.name.partition(".")
+        if method:
+            return getattr(getattr(self, room), method)(*args)
+        return OPERATIONS[step.name](self, *args)
+
+    def _values(self, value: Any) -> Any:
+        if isinstance(value, Ref):
+            return self.vectors[value.key]
+        if type(value) in (tuple, list):
+            return type(value)(self._values(item) for item in value)
+        return value
+
+
+def _portable(error: BaseException) -> BaseException:
+    # What cannot be pickled would close the connection instead of telling what happened.
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,185 @@
+"""The client's side of a fit on a cluster: actors, calls to all of them, and what is lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any
+from uuid import uuid4
+
+from bblr.designs.dask.actors import CHECK_EVERY, MOST_LOSSES, Actors, flat
+from bblr.designs.dask.operations import REDUCERS
+from bblr.designs.dask.partition import Answer, Call, Ref, Step
+
+
+class Definition:
+    """How a vector is made: a step whose vectors are definitions themselves, or numbers sent.
+
+    It outlives the vector, so that a partition that is lost can make again what was kept on it.
+    """
+
+    __slots__ = ("args", "key", "name", "parts")
+
+    def __init__(
+        self, key: int, name: str, args: tuple[Any, ...], parts: dict[int, Any] | None = None
+    ) -> None:
+        self.key, self.name, self.args, self.parts = key, name, args, parts
+
+
+class _Gone(Exception):
+    """A worker did not answer."""
+
+
+class Session:
+    """The partitions of one fit, each kept by an actor on the worker that loaded it.
+
+    Parameters
+    ----------
+    client, pieces, check, held
+        As in :class:`~bblr.designs.dask.actors.Actors`.
+
+    Notes
+    -----
+    Nothing is kept on the workers once a session is closed. A worker that is lost takes its actors
+    with it: their pieces are loaded again elsewhere, by the Dask graph they come from, their
+    vectors are made again as calls ask for them, and the call that failed is repeated.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        pieces: Sequence[Any],
+        check: Callable[..., Any],
+        held: Sequence[Any] = (),
+    ) -> None:
+        self.name = uuid4().hex
+        self.client = client
+        self.numbers: list[int] = list(range(len(pieces)))
+        self.live: set[int] = set()
+        self.round_trips = 0
+        self.actors = Actors(self.name, client, pieces, check, held)
+        self._keys = itertools.count(1)
+        self._known: set[int] = set()
+
+    def open(self) -> None:
+        """Load all partitions."""
+        with self.client.as_current():
+            self.actors.open()
+
+    def close(self) -> None:
+        """Let go of all partitions."""
+        self.actors.close()
+
+    def only(self, numbers: Sequence[int]) -> None:
+        """Let go of all partitions but some."""
+        self.numbers = list(numbers)
+        self.actors.only(numbers)
+
+    def define(
+        self, name: str, args: tuple[Any, ...], parts: dict[int, Any] | None = None
+    ) -> Definition:
+        """Return a new definition; nothing is made until a call needs it."""
+        return Definition(next(self._keys), name, args, parts)
+
+    def call(
+        self, name: str, *args: Any, how: str = "sum", keep: Definition | None = None
+    ) -> Any:
+        """Do something on every partition and return the answers in one.
+
+        Arguments may hold definitions. With `keep`, the last item of the answer stays where it
+        was made, as the vector of that definition.
+        """
+        losses = 0
+        while True:
+            try:
+                with self.client.as_current():
+                    if self.actors.mend():
+                        self._known.clear()
+                    value = self._ask(name, args, how, keep)
+            except _Gone:
+                losses += 1
+                if losses > MOST_LOSSES:
+                    raise RuntimeError(
+                        f"workers were lost {losses} times in a row while {name!r} ran on them. "
+                        "It may need more memory than they have: use more, smaller partitions."
+                    ) from None
+                self.actors.find_lost()
+                continue
+            self._known.update(definition.key for definition in _wanted(args))
+            if keep is not None:
+                self._known.add(keep.key)
+            self._known &= self.live
+            return value
+
+    def _ask(
+        self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None
+    ) -> Any:
+        missing = _closure(_wanted(args), self._known)
+        steps = {
+            d.key: Step("parts", ()) if d.parts is not None else Step(d.name, _named(d.args))
+            for d in missing
+        }
+        live = frozenset(self.live)
+        last = Step(name, _named(args))
+        sent = [d for d in missing if d.parts is not None]
+        asked = []
+        # Numbers of single partitions go straight to their worker.
+        for root in flat(self.actors.branches) if sent else self.actors.branches:
+            parts = {d.key: {n: (d.parts or {})[n] for n in root.numbers} for d in sent}
+            call = Call(steps, parts, last, how, None if keep is None else keep.key, live)
+            try:
+                asked.append(root.lead.run(call, root.numbers, root.branches))
+            except RuntimeError:  # the proxy knows that its worker was lost
+                raise _Gone from None
+        self.round_trips += 1
+        return reduce(REDUCERS[how], [self._result(future) for future in asked])
+
+    def _result(self, future: Any) -> Any:
+        while True:
+            try:
+                answer: Answer = future.result(timeout=CHECK_EVERY)
+                break
+            except TimeoutError:
+                # It may take long; or the answer will never come.
+                self.actors.check_scheduler()
+                if self.actors.lost():
+                    raise _Gone from None
+            except OSError:
+                raise _Gone from None
+        if answer.gone:
+            raise _Gone
+        if answer.error is not None:
+            answer.error.add_note(f"This happened on partition {answer.number}.")
+            raise answer.error
+        return answer.value
+
+def _wanted(value: Any) -> list[Definition]:
+    if isinstance(value, Definition):
+        return [value]
+    if isinstance(value, tuple | list):
+        return [definition for item in value for definition in _wanted(item)]
+    return []
+
+
+def _named(value: Any) -> Any:
+    """Return arguments with references for definitions."""
+    if isinstance(value, Definition):
+        return Ref(value.key)
+    if type(value) in (tuple, list):
+        return type(value)(_named(item) for item in value)
+    return value
+
+
+def _closure(wanted: Iterable[Definition], known: set[int]) -> list[Definition]:
+    """Return all definitions that are needed where only some vectors are known."""
+    found: dict[int, Definition] = {}
+    stack = list(wanted)
+    while stack:
+        definition = stack.pop()
+        if definition.key not in known and definition.key not in found:
+            found[definition.key] = definition
+            stack += _wanted(definition.args)
+    return list(found.values())
+
+
