@@ -53,7 +53,7 @@ class Walker:
         step, errors = self.objective.line(self.raw, change)
         if not errors < self.errors:
             return False
-        self._go(direction, change, step, errors)
+        self._go(direction, change, step)
         return True
 
     def follow_each(self, directions: Floats) -> bool:
@@ -74,9 +74,8 @@ class Walker:
             if not better:
                 k += len(some)
                 continue
-            step, errors = lines[better[0]]
             direction = some[better[0]]
-            self._go(direction, self.objective.scores(direction), step, errors)
+            self._go(direction, self.objective.scores(direction), lines[better[0]][0])
             gained, k = True, k + better[0] + 1
         return gained
 
@@ -90,10 +89,11 @@ class Walker:
         self.errors -= saved
         return True
 
-    def _go(self, direction: Floats, change: Any, step: float, errors: float) -> None:
+    def _go(self, direction: Floats, change: Any, step: float) -> None:
         self.theta += step * direction
         self.raw = self.raw + change * step
-        self.errors = errors
+        # Of many classes a stretch may be too narrow for its errors to be those of any float.
+        self.errors = self.objective.errors(self.theta, self.raw)
 
 
 @dataclass(frozen=True)
