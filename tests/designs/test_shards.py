@@ -171,3 +171,10 @@ def test_an_index_of_pandas_is_no_column(tmp_path):
     frame = pd.DataFrame({"u": [1.0, 2.0]}, index=[5, 7])
     frame.to_parquet(tmp_path / "a.parquet")
     assert Shards(tmp_path).feature_names == ("u",)
+
+
+def test_numbers_are_in_order_among_files_of_other_names(tmp_path):
+    for name in ("part-2", "part-10", "rest"):
+        np.save(tmp_path / f"{name}.npy", np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"part-10.npy before part-2.npy: number them"):
+        Shards(tmp_path)

@@ -85,3 +85,13 @@ def test_large_arrays_are_checked_as_small_ones_are(monkeypatch, odd):
     X[499, 4] = odd
     with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
         BBLRClassifier().fit(X, y)
+
+
+def test_weight_in_few_rows_takes_all_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 3))
+    y = X[:, 0] > rng.normal(size=len(X))
+    even = BBLRClassifier().fit(X, y)
+    assert "rows" in even.path_[0].reason
+    heavy = BBLRClassifier().fit(X, y, np.exp(3 * rng.normal(size=len(X))))
+    assert "rows" not in heavy.path_[0].reason

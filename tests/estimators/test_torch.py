@@ -254,3 +254,37 @@ def test_under_dispatch():
         text=True,
     )
     assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_labels_of_every_type(heart):
+    X, y = torch.from_numpy(heart[0]), (heart[1] > 0).astype(np.int64)
+    expected = BBLRClassifier(device=DEVICE).fit(X, torch.from_numpy(y)).coef_
+    for dtype in (torch.uint8, torch.uint16, torch.int8, torch.bfloat16, torch.float16):
+        labels = torch.from_numpy(y).to(dtype)
+        found = BBLRClassifier(device=DEVICE).fit(X, labels)
+        assert torch.equal(found.coef_, expected)
+        assert found.classes_.dtype == dtype
+    twice = torch.from_numpy(np.repeat(y, 2))[::2]
+    assert torch.equal(BBLRClassifier(device=DEVICE).fit(X, twice).coef_, expected)
+    with pytest.raises(ValueError, match="complex"):
+        BBLRClassifier(device=DEVICE).fit(X, torch.from_numpy(y).to(torch.complex64))
+    with pytest.raises(ValueError, match="1d array"):
+        BBLRClassifier(device=DEVICE).fit(X, torch.tensor(1))
+
+
+def test_a_tensor_without_device_or_dispatch_is_an_array(heart):
+    X, y = torch.from_numpy(heart[0]), torch.from_numpy(heart[1])
+    for model in (BBLRClassifier(), KernelBBLRClassifier()):
+        assert isinstance(model.fit(X, y).predict_proba(X), np.ndarray)
+
+
+def test_large_float32_rows_are_multiplied_in_float64(heart):
+    X = (heart[0] / 1e3 * 1e36).astype(np.float32)
+    model = BBLRClassifier(device=DEVICE).fit(X, heart[1])
+    assert model.score(X, heart[1]) > 0.8
+
+
+def test_kernels_take_read_only_rows(heart):
+    X = heart[0].copy()
+    X.flags.writeable = False
+    KernelBBLRClassifier(device=DEVICE).fit(X, heart[1])

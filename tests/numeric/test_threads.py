@@ -122,3 +122,19 @@ def test_the_count_follows_the_environment(monkeypatch, openmp, expected):
 
 def test_there_is_at_least_one_thread():
     assert num_threads() >= 1
+
+
+def test_blas_gets_its_threads_back_from_several_users():
+    from threadpoolctl import threadpool_info
+
+    def counts():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = counts()
+    first, second = threads.one_blas_thread(100), threads.one_blas_thread(100)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(counts()) == {1}
+    second.__exit__(None, None, None)
+    assert counts() == before

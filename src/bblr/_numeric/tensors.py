@@ -18,7 +18,12 @@ def is_tensor(value: Any) -> bool:
 
 def as_numpy(value: Any) -> NDArray[Any]:
     """Return an array or a tensor, wherever it is, as a NumPy array."""
-    return value.detach().cpu().numpy() if is_tensor(value) else np.asarray(value)
+    if not is_tensor(value):
+        return np.asarray(value)
+    value = value.detach().cpu()
+    # NumPy has no type for the short floats of machine learning.
+    short = value.is_floating_point() and value.element_size() < 4
+    return (value.float() if short else value).numpy()
 
 
 def sigmoid(value: Any) -> Any:

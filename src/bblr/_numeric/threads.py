@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -25,6 +25,18 @@ MIN_WORK = 200_000
 
 _pools: dict[int, _Workers] = {}
 _lock = threading.Lock()
+
+
+class _Limit:
+    """Who keeps BLAS to one thread at the moment."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.holder: Any = None
+
+
+_limit = _Limit()
 
 
 def num_threads() -> int:
@@ -56,13 +68,30 @@ def one_blas_thread(size: int) -> Any:
     size : int
         Order of the matrices at hand.
     """
-    return nullcontext() if size < 64 else _blas().limit(limits=1)
+    return nullcontext() if size < 64 else _alone()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    # The limit is the process's own. Of several threads the first sets it and the last lifts it:
+    # each for itself would put back what it found, and that may be the limit of another.
+    with _limit.lock:
+        if _limit.users == 0:
+            _limit.holder = _blas().limit(limits=1)
+        _limit.users += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.users -= 1
+            if _limit.users == 0:
+                _limit.holder.restore_original_limits()
 
 
 def _renew_lock() -> None:
     # A child forked while another thread held the lock would wait for it for ever.
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _limit
+    _lock, _limit = threading.Lock(), _Limit()
 
 
 if hasattr(os, "register_at_fork"):

@@ -211,12 +211,15 @@ def _files(path: Path) -> tuple[Path, ...]:
 
 def _check_order(files: list[Path]) -> None:
     # Rows in an order other than that of y would be a silent mistake.
-    forms = {re.sub(r"\d+", "0", file.name) for file in files}
-    numbers = [[int(n) for n in re.findall(r"\d+", file.name)] for file in files]
-    if len(forms) == 1 and numbers != sorted(numbers):
-        k = next(k for k in range(1, len(files)) if numbers[k] < numbers[k - 1])
-        raise ValueError(
-            f"The files are read in the order of their names, {files[k - 1].name} before "
-            f"{files[k].name}: number them with leading zeros, so that this is their order."
-        )
+    last: dict[str, tuple[list[int], str]] = {}
+    for file in files:
+        form = re.sub(r"\d+", "0", file.name)
+        numbers = [int(n) for n in re.findall(r"\d+", file.name)]
+        before, name = last.get(form, (numbers, ""))
+        if numbers < before:
+            raise ValueError(
+                f"The files are read in the order of their names, {name} before {file.name}: "
+                "number them with leading zeros, so that this is their order."
+            )
+        last[form] = numbers, file.name
 

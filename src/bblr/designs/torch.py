@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 # Numbers of a block that is widened to float64 or sent to the device: 128 MiB of float64.
 _BLOCK = 2**24
 _LEAST_ROWS = 1024
+# Sums beyond this do not fit into float32.
+_WIDEST = 1e37
 # Numbers that a GPU reads in the time it takes to start the kernels of a pass.
 _QUICK = 2**27
 
@@ -113,7 +115,11 @@ class TorchDesign(Design):
         self._units: tuple[Floats, Tensor] | None = None
 
     def narrowed(self) -> TorchDesign:
-        """Return the same design with products in the precision of X."""
+        """Return the same design with products in the precision of X, where sums stay finite."""
+        for part in self.parts if not self._narrow else ():
+            low, high = torch.aminmax(part)
+            if not float(torch.maximum(high, -low)) * self.n_rows < _WIDEST:
+                return self
         other = object.__new__(TorchDesign)
         other._take(self.parts, self.device, True)
         other.n_rows, other.n_features = self.n_rows, self.n_features

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import plain_view
 from bblr.designs.algebra import Algebra, Floats
 from bblr.designs.base import Curvature, Design
 from bblr.designs.centres import Basis
@@ -37,7 +38,7 @@ class DeviceAlgebra(Algebra):
 
     def tensor(self, values: Floats) -> Tensor:
         """Return an array as a tensor on the device."""
-        return torch.as_tensor(values, device=self.device)
+        return torch.as_tensor(plain_view(values), device=self.device)
 
     def zeros(self, rows: int, columns: int) -> Tensor:
         """Return a matrix of zeros."""

@@ -63,7 +63,8 @@ class KernelClassifier(ProbabilisticClassifier):
         if uses_torch(self, X) and not callable(self._function.name) and not precomputed:
             decision = device_decision(self, X)
             return decision if decision.shape[1] > 1 else decision[:, 0]
-        given, X = X, as_numpy(X) if is_tensor(X) else X
+        given = X if uses_torch(self, X) else None
+        X = as_numpy(X) if is_tensor(X) else X
         X = validate_data(
             self,
             X,

@@ -21,6 +21,7 @@ from bblr.designs.dense import surely_finite
 from bblr.designs.rows import Vector
 from bblr.estimators._stream import open_rows, refuse_shards, validate_streamed_training
 from bblr.estimators._tensors import (
+    check_labels,
     check_tensor,
     device_of,
     encode_tensor,
@@ -142,6 +143,8 @@ def _tensor_training(
     X = check_tensor(estimator, X, reset=True)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but y is None.")
+    if is_tensor(y):
+        check_labels(y)
     check_consistent_length(X, y)
     design = TorchDesign(X, device)
     rows = design.rows

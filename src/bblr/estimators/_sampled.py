@@ -28,6 +28,8 @@ _MIN_ROWS = 16_384
 _TIMES = 4
 # No class may be seen less often in it.
 _MIN_PER_CLASS = 50
+# Rows of equal weight that would say as much, as a share of its rows.
+_MIN_EFFECTIVE = 0.1
 
 
 def anneal_from_start(
@@ -52,6 +54,10 @@ def sampled(objective: AnyObjective) -> AnyObjective | None:
     chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))
     rows = objective.rows
     y, weight = rows.pick(objective.y, chosen), rows.pick(objective.weight, chosen)
+    # Where a few rows have most of the weight, a sample of rows says little about the whole.
+    own = rows.local(weight)
+    if own.sum() ** 2 < _MIN_EFFECTIVE * few * (own @ own):
+        return None
     seen = np.unique(rows.local(y)[rows.local(weight) > 0], return_counts=True)[1]
     if len(seen) < getattr(objective, "n_classes", 2) or seen.min() < _MIN_PER_CLASS:
         return None

@@ -82,8 +82,6 @@ def check_tensor(estimator: Any, X: Any, *, reset: bool) -> Any:
 def encode_tensor(y: Any, present: Any) -> tuple[Any, Any]:
     """Return the classes of the rows that count, and the class number of every row."""
     torch = import_torch()
-    if y.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got a tensor of shape {tuple(y.shape)}.")
     if y.is_floating_point():
         if not torch.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity.")
@@ -92,10 +90,18 @@ def encode_tensor(y: Any, present: Any) -> tuple[Any, Any]:
                 "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
                 "expects discrete classes, on a regression target with continuous values."
             )
-    classes = y[present.to(y.device)].unique()
-    # Numbers can be searched for, truth values cannot.
-    known, own = (classes.byte(), y.byte()) if y.dtype == torch.bool else (classes, y)
-    return classes, torch.searchsorted(known, own).clamp(max=len(classes) - 1)
+    # Not every type of whole numbers can be sorted and searched for; long ones can.
+    own = (y if y.is_floating_point() else y.long()).contiguous()
+    known = own[present.to(y.device)].unique()
+    return known.to(y.dtype), torch.searchsorted(known, own).clamp(max=len(known) - 1)
+
+
+def check_labels(y: Any) -> None:
+    """Raise a ValueError unless a tensor has the shape and type of labels."""
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got a tensor of shape {tuple(y.shape)}.")
+    if y.is_complex():
+        raise ValueError("y must hold classes, got a complex tensor.")
 
 
 def like(array: NDArray[Any], X: Any) -> Any:
