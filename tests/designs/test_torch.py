@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 torch.set_num_threads(1)
 
 from bblr.designs import torch as designs  # noqa: E402
+from bblr.designs import torch_place as place  # noqa: E402
 
 # Where there is a GPU, it is what is tested.
 DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")
@@ -230,18 +231,18 @@ def test_a_full_device_leaves_rows_where_they_are(monkeypatch):
         sent.append(rows)
         return rows.clone()
 
-    monkeypatch.setattr(designs, "_sent", send)
-    monkeypatch.setattr(designs, "_fitting", lambda rows, device: min(len(rows), 4))
-    parts = designs.placed(X, torch.device("meta"))
+    monkeypatch.setattr(place, "_sent", send)
+    monkeypatch.setattr(place, "_fitting", lambda rows, device: min(len(rows), 4))
+    parts = place.placed(X, torch.device("meta"))
     assert [len(part) for part in parts] == [4, 4, 12]
     assert torch.equal(torch.cat(parts), X)
     assert parts[-1].data_ptr() == X[8:].data_ptr()
 
 
 def test_what_fits_is_sent_whole(monkeypatch):
-    monkeypatch.setattr(designs, "_sent", lambda rows, device: rows.clone())
+    monkeypatch.setattr(place, "_sent", lambda rows, device: rows.clone())
     X = torch.arange(40.0).reshape(20, 2)
-    (part,) = designs.placed(X, torch.device("meta"))
+    (part,) = place.placed(X, torch.device("meta"))
     assert torch.equal(part, X)
 
 

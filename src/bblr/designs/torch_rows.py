@@ -1,26 +1,24 @@
 """Row vectors as torch tensors of float64, on whichever device the rows are.
 
-The losses are those the fused kernels know, written with few tensor operations: for some hundred
-thousand rows on a GPU what counts is how many kernels are started.
+For some hundred thousand rows on a GPU what counts is how many kernels are started.
 """
 
 from __future__ import annotations
 
-from math import log
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr._numeric.fused import EXPECTED, SIGMOID, FusedLoss
+from bblr._numeric.fused import SIGMOID
 from bblr.designs import torch_fused
+from bblr.designs import torch_losses as losses
 from bblr.designs.rows import Floats, Rows, Vector
+from bblr.designs.torch_lines import line, many_line
 
 Tensor = torch.Tensor
 
-# Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
-_FAR = 2.0**52
 # Numbers in a temporary table of steps by rows.
 _TABLE = 2**24
 
@@ -81,12 +79,12 @@ class TorchRows(Rows):
     def value_residual(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Any:
         """Return the weighted loss as a tensor of one number, and its derivative by each score."""
         if raw.ndim == 2:
-            return _many_value_residual(loss, y, raw, weight)
+            return losses.many_value_residual(loss, y, raw, weight)
         compiled = torch_fused.value_residual(loss.fused, y, raw, weight)
         if compiled is not None:
             return compiled
         if loss.fused is not None:
-            return _value_residual(loss.fused, y, raw, weight)
+            return losses.value_residual(loss.fused, y, raw, weight)
         # A loss that only NumPy knows.
         value, residual = loss.value_gradient(self.local(y), self.local(raw))
         return weight @ self.vector(value), weight * self.vector(residual)
@@ -98,7 +96,7 @@ class TorchRows(Rows):
     def _is_wrong(self, loss: Any, y: Vector, raw: Vector) -> Tensor:
         if raw.ndim == 1:
             return ~(y * (raw - loss.threshold) > 0)
-        p = raw.clone() if loss.symmetric else _probability(loss, raw)
+        p = raw.clone() if loss.symmetric else losses.probability(loss, raw)
         own = p.gather(1, y[:, None])
         p.scatter_(1, y[:, None], -torch.inf)
         return ~(own > p.amax(dim=1, keepdim=True)).squeeze(1)
@@ -118,16 +116,16 @@ class TorchRows(Rows):
             above = raw > loss.threshold
             seen = torch.stack([(counts & ~above).any(), (counts & above).any()])
         else:
-            best = _probability(loss, raw).argmax(dim=1)
+            best = losses.probability(loss, raw).argmax(dim=1)
             seen = torch.bincount(best[counts], minlength=raw.shape[1]) > 0
         return self.local(seen)
 
     def fisher(self, loss: Any, raw: Vector, weight: Vector) -> Tensor:
         """Return the weight of each row times the Fisher information of its score or scores."""
         if raw.ndim == 2:
-            return weight[:, None] * _many_fisher(loss, raw)
+            return weight[:, None] * losses.many_fisher(loss, raw)
         if loss.fused is not None:
-            return weight * _fisher(loss.fused, raw)
+            return weight * losses.fisher(loss.fused, raw)
         return weight * self.vector(loss.curvature(self.local(raw)))
 
     def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Tensor:
@@ -135,7 +133,7 @@ class TorchRows(Rows):
         if loss.fused is None or loss.fused.code == SIGMOID:
             return self.fisher(loss, raw, weight)
         compiled = torch_fused.bend(loss.fused, y, raw, weight)
-        return weight * _bend(loss.fused, y, raw) if compiled is None else compiled
+        return weight * losses.bend(loss.fused, y, raw) if compiled is None else compiled
 
     def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Tensor:
         """Return the numbers of the given rows, in their order."""
@@ -157,8 +155,8 @@ class TorchRows(Rows):
     ) -> tuple[float, float, float]:
         """Return the best step of the strict zero-one loss along a change of the scores."""
         if raw.ndim == 2:
-            return _many_line(raw, change, y, weight)
-        return _line(raw - threshold, change, y, weight)
+            return many_line(raw, change, y, weight)
+        return line(raw - threshold, change, y, weight)
 
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Tensor:
         """Return the scores of many classes with those of one moved along a vector."""
@@ -174,13 +172,13 @@ class TorchRows(Rows):
             raw, change, y, weight = (self.local(v) for v in (raw, change, y, weight))
             return Rows.probe(self, raw, change, steps, y, weight, loss)
         fused, own = loss.fused, loss.fused.gamma * y
-        margin, slope, low = own * raw, own * change, _low(fused, y)
+        margin, slope, low = own * raw, own * change, losses.lowest(fused, y)
         at = torch.as_tensor(steps, device=self.device)
         some = max(1, _TABLE // max(1, len(raw)))
         costs = []
         for s in range(0, len(steps), some):
             z = torch.addcmul(margin, at[s : s + some, None], slope)
-            costs.append(_cost(fused, low, z) @ weight)
+            costs.append(losses.cost(fused, low, z) @ weight)
         return self.local(torch.cat(costs))
 
     def many_probe(
@@ -207,168 +205,3 @@ class TorchRows(Rows):
             risen = torch.where(own, z.sigmoid(), share * (-z).sigmoid())
             cost.append(-(weight @ (low + loss.b * risen).clamp(min=1e-300).log()))
         return self.local(torch.stack(cost))
-
-
-def _low(fused: FusedLoss, y: Tensor) -> Tensor:
-    # Of two bare numbers torch.where would make float32.
-    return torch.where(y > 0, y.new_tensor(fused.low_positive), fused.low_negative)
-
-
-def _cost(fused: FusedLoss, low: Tensor, z: Tensor) -> Tensor:
-    """Return the cost of each example of margin z."""
-    if fused.code == SIGMOID:
-        return (-z).sigmoid()
-    plain = -torch.nn.functional.logsigmoid(z) - log(fused.span)
-    if fused.low_positive == 0.0 and fused.low_negative == 0.0:
-        return plain
-    risen = -(low + fused.span * z.sigmoid()).log()
-    if fused.low_positive > 0.0 and fused.low_negative > 0.0:
-        return risen
-    return torch.where(low == 0.0, plain, risen)
-
-
-def _value_residual(
-    fused: FusedLoss, y: Tensor, raw: Tensor, weight: Tensor
-) -> tuple[Tensor, Tensor]:
-    z = (fused.gamma * y) * raw
-    down = (-z).sigmoid()
-    pull = (weight * y) * (-fused.gamma)
-    if fused.code == SIGMOID:
-        return weight @ down, pull * down * z.sigmoid()
-    risen = fused.span * z.sigmoid()
-    if fused.low_positive == 0.0 or fused.low_negative == 0.0:
-        low = _low(fused, y)
-        share = torch.where(low == 0.0, 1.0, risen / (low + risen))
-        return weight @ _cost(fused, low, z), pull * down * share
-    even = fused.low_positive == fused.low_negative
-    own = risen + (fused.low_positive if even else _low(fused, y))
-    return -(weight @ own.log()), pull * down * risen / own
-
-
-def _fisher(fused: FusedLoss, raw: Tensor) -> Tensor:
-    z = fused.gamma * raw
-    up, down = z.sigmoid(), (-z).sigmoid()
-    value = fused.gamma**2 * up * down
-    if fused.code != SIGMOID:
-        if fused.low_positive > 0.0:
-            value = value * (fused.span * up / (fused.low_positive + fused.span * up))
-        if fused.low_negative > 0.0:
-            value = value * (fused.span * down / (fused.low_negative + fused.span * down))
-    return value
-
-
-def _bend(fused: FusedLoss, y: Tensor, raw: Tensor) -> Tensor:
-    z = (fused.gamma * y) * raw
-    right, wrong = z.sigmoid(), (-z).sigmoid()
-    if fused.low_positive == fused.low_negative > 0.0:
-        # Equal plateaus need fewer operations: the Fisher information does not ask for the label.
-        up, down = fused.span * right, fused.span * wrong
-        own, other = up / (up + fused.low_positive), down / (down + fused.low_positive)
-        part = own * wrong
-        positive = (part * (right - (1.0 - own) * wrong)).clamp_(min=0.0)
-        expected = part * right * other
-        return fused.gamma**2 * torch.lerp(positive, expected, EXPECTED)
-    low = _low(fused, y)
-    own = torch.where(low == 0.0, 1.0, fused.span * right / (low + fused.span * right))
-    observed = own * wrong * (right - (1.0 - own) * wrong)
-    positive = fused.gamma**2 * observed.clamp(min=0.0)
-    return EXPECTED * _fisher(fused, raw) + (1.0 - EXPECTED) * positive
-
-
-def _probability(loss: Any, raw: Tensor) -> Tensor:
-    return raw.new_tensor(loss.low) + loss.b * (loss.gamma * raw).softmax(dim=1)
-
-
-def _many_value_residual(
-    loss: Any, y: Tensor, raw: Tensor, weight: Tensor
-) -> tuple[Tensor, Tensor]:
-    logs = (loss.gamma * raw).log_softmax(dim=1)
-    place = y[:, None]
-    own_log = logs.gather(1, place).squeeze(1)
-    low = raw.new_tensor(loss.low)[y]
-    rising = loss.b * own_log.exp()
-    bare = low == 0.0
-    own = torch.where(bare, 1.0, low + rising)
-    value = torch.where(bare, -own_log - log(loss.b), -own.log())
-    share = torch.where(bare, 1.0, rising / own)
-    residual = logs.exp()
-    # 1 - s_y from the others, without loss of digits where s_y is nearly 1.
-    residual.scatter_(1, place, 0.0)
-    residual.scatter_(1, place, -residual.sum(dim=1, keepdim=True))
-    return weight @ value, (loss.gamma * share * weight)[:, None] * residual
-
-
-def _many_fisher(loss: Any, raw: Tensor) -> Tensor:
-    s = (loss.gamma * raw).softmax(dim=1)
-    p = raw.new_tensor(loss.low) + loss.b * s
-    q = torch.where(p > 0, s * s / p, 0.0)
-    own = q * (1.0 - s) ** 2 + s * s * (q.sum(dim=1, keepdim=True) - q)
-    return (loss.gamma * loss.b) ** 2 * own
-
-
-def _line(raw: Tensor, change: Tensor, y: Tensor, weight: Tensor) -> tuple[float, float, float]:
-    """Do what `exact_line` does: sort the steps at which scores change sign, and sum up."""
-    wrong = y * raw <= 0
-    here = weight @ wrong.double()
-    point = torch.where(change != 0, -raw / change, torch.inf)
-    moves = (weight > 0) & (point.abs() < _FAR)
-    rising = y * change > 0
-    # Far to the left exactly the rows that improve with the step are wrong.
-    start = weight @ torch.where(moves, rising, wrong).double()
-    at, order = torch.where(moves, point, torch.inf).sort()
-    gain = torch.where(rising, -weight, weight)[order]
-    finite = torch.isfinite(at)
-    running = start + torch.where(finite, gain, 0.0).cumsum(0)
-    after = torch.cat([at[1:], at.new_full((1,), torch.inf)])
-    middle = torch.where(torch.isfinite(after), 0.5 * (at + after), at + 1.0)
-    # Errors hold between two breakpoints; of several at one place only the last counts.
-    running = torch.where(finite & (after > at), running, torch.inf)
-    running = torch.cat([start[None], running])
-    middle = torch.cat([at[:1] - 1.0, middle])
-    slack = 1e-12 * weight.sum()
-    best = running.min()
-    nearest = torch.where(running <= best + slack, middle.abs(), torch.inf).argmin()
-    step = torch.where(best < here - slack, middle[nearest], 0.0)
-    # A stretch may be too narrow for any float to lie inside: believe only what is there.
-    there = weight @ (y * (raw + step * change) <= 0).double()
-    found = torch.stack([step, there, here, slack]).tolist()
-    if found[1] < found[2] - found[3]:
-        return found[0], found[1], found[2]
-    return 0.0, found[2], found[2]
-
-
-def _many_line(
-    raw: Tensor, change: Tensor, y: Tensor, weight: Tensor
-) -> tuple[float, float, float]:
-    """Do what `many_line` does: each row is right on one open stretch of steps."""
-    place = y[:, None]
-    lead = raw.gather(1, place) - raw
-    gain = change.gather(1, place) - change
-    gain.scatter_(1, place, 0.0)
-    lead.scatter_(1, place, 1.0)
-    cross = -lead / gain
-    low = torch.where(gain > 0, cross, -torch.inf).amax(dim=1)
-    high = torch.where(gain < 0, cross, torch.inf).amin(dim=1)
-    can = (low < high) & ~((gain == 0) & (lead <= 0)).any(dim=1)
-    low, high, held = low[can], high[can], weight[can]
-    still = float(weight @ (lead > 0).all(dim=1).double())
-    total = float(weight.sum())
-    ends = torch.cat([low, high]).unique()
-    ends = ends[torch.isfinite(ends)]
-    right = raw.new_zeros(len(ends) + 2)
-    right.index_add_(0, torch.searchsorted(ends, low, right=True), held)
-    leave = torch.searchsorted(ends, high) + 1
-    right.index_add_(0, leave, torch.where(torch.isfinite(high), -held, 0.0))
-    right = right[:-1].cumsum(0)
-    best = float(right.max())
-    if not best > still * (1.0 + 1e-12):
-        return 0.0, total - still, total - still
-    infinite = ends.new_tensor([torch.inf])
-    bounds = torch.cat([-infinite, ends, infinite])
-    left, after = bounds[:-1], bounds[1:]
-    middle = 0.5 * (left + after)
-    middle = torch.where(torch.isinf(left), after - after.abs().clamp(min=1.0), middle)
-    middle = torch.where(torch.isinf(after), left + left.abs().clamp(min=1.0), middle)
-    middle = torch.where(torch.isinf(left) & torch.isinf(after), 0.0, middle)
-    at = torch.where(right == right.max(), middle.abs(), torch.inf).argmin()
-    return float(middle[at]), total - best, total - still
