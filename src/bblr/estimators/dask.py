@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,8 @@ class _OnCluster(BaseEstimator):
     classes_: NDArray[Any]
     # Partitions are computed by NumPy on their workers.
     device: str | None = None
+    _check_parameters: Callable[[], None]
+    _fit: Callable[[Any], Self]
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be taken along.
@@ -38,6 +41,28 @@ class _OnCluster(BaseEstimator):
         twin = super(_OnCluster, alone).__sklearn_clone__()
         twin.client = self.client
         return twin
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier on the cluster, its meta-parameters included where it tunes them.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
+        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
+            Classes.
+        sample_weight : as y, default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._check_parameters()
+        with dask_training(self, X, y, sample_weight) as training:
+            return self._fit(training)
 
     def to_local(self) -> Any:
         """Return the same classifier for data in memory, fitted if this one is.
@@ -273,28 +298,6 @@ feature_names_in_
         )
         self.client = client
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the classifier on the cluster.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
-            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
-        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
-            Classes.
-        sample_weight : as y, default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
-
-        Returns
-        -------
-        self
-            Fitted estimator.
-        """
-        self._check_parameters()
-        with dask_training(self, X, y, sample_weight) as training:
-            return self._fit(training)
-
 
 class DaskBBLRClassifierCV(_OnCluster, BBLRClassifierCV):
     """Beta-Bernoulli logistic regression that tunes itself by cross-validation, on a Dask cluster.
@@ -376,25 +379,3 @@ n_features_in_, feature_names_in_
             verbose=verbose,
         )
         self.client = client
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the meta-parameters and fit the classifier on the cluster.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe of shape (n_samples, n_features)
-            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
-        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
-            Classes.
-        sample_weight : as y, default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
-
-        Returns
-        -------
-        self
-            Fitted estimator.
-        """
-        self._check_parameters()
-        with dask_training(self, X, y, sample_weight) as training:
-            return self._fit(training)
