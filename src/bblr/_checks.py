@@ -4,46 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from math import isfinite
-from numbers import Real
+from math import inf, isfinite
+from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
-__all__ = ["all_or_nothing", "check_choice", "check_number", "check_numbers"]
+__all__ = [
+    "LARGEST",
+    "all_or_nothing",
+    "check_choice",
+    "check_jobs",
+    "check_number",
+    "check_numbers",
+    "interruption_of",
+    "keep",
+]
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def all_or_nothing(fit: Fit) -> Fit:
-    """Make a ``fit`` that fails leave the estimator as it was."""
+    """Make a ``fit`` that fails leave the estimator as it was.
+
+    One that was interrupted and has kept its best so far (:func:`keep`) leaves that.
+    """
 
     @wraps(fit)
     def careful(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        except BaseException as error:
+            if getattr(error, "kept_by", None) is not self:
+                # In one step: Ctrl-C may come again at any moment.
+                self.__dict__ = before
+            interruption = interruption_of(error)
+            if interruption is None or interruption is error:
+                raise
+            raise interruption from error
 
     return cast(Fit, careful)
 
 
+def interruption_of(error: BaseException | None) -> BaseException | None:
+    """Return the Ctrl-C behind an error: itself, a new one, or None.
+
+    Compiled code that returns arrays runs a little Python to make them. Where Ctrl-C comes at that
+    moment a SystemError is raised because of it.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return error
+    cause = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__ or cause.__context__
+    return KeyboardInterrupt() if isinstance(cause, KeyboardInterrupt) else None
+
+
+def keep(error: BaseException, estimator: Any, what: str) -> None:
+    """Say that the estimator is fitted although this error ends its ``fit``."""
+    error.add_note(f"{type(estimator).__name__} keeps {what}.")
+    error.kept_by = estimator  # type: ignore[attr-defined]
+
+
+# Beyond this, and below its inverse, squares and ratios of parameters leave the range of floats.
+LARGEST = 1e100
+
+
 def check_number(
-    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    strict: bool = False,
+    integer: bool = False,
+    high: float = inf,
 ) -> None:
-    """Raise a ValueError that names the parameter unless it is a finite number above `low`."""
+    """Raise a ValueError that names the parameter unless it is a finite number in its range."""
     kind = "an integer" if integer else "a finite number"
     bound = f"greater than {low:g}" if strict else f"of at least {low:g}"
+    if high < inf:
+        bound += f" and at most {high:g}"
     right = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
     if right and integer:
         right = float(value) == int(value)
-    if not right or (value <= low if strict else value < low):
+    if not right or (value <= low if strict else value < low) or value > high:
         raise ValueError(f"{name} must be {kind} {bound}, got {value!r}.")
 
 
 def check_numbers(
-    name: str, values: Any, *, low: float, strict: bool = False
+    name: str, values: Any, *, low: float, strict: bool = False, high: float = inf
 ) -> tuple[float, ...]:
     """Return the numbers of a sequence, or raise a ValueError that names the parameter."""
     try:
@@ -53,8 +101,16 @@ def check_numbers(
     if not numbers:
         raise ValueError(f"{name} must hold at least one number, got none.")
     for number in numbers:
-        check_number(name, number, low=low, strict=strict)
+        check_number(name, number, low=low, strict=strict, high=high)
     return numbers
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise a ValueError unless ``n_jobs`` says how many to run at a time."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or not n_jobs):
+        raise ValueError(
+            f"n_jobs must be a number of jobs, or -1 for all cores, or None; got {n_jobs!r}."
+        )
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -1,0 +1,196 @@
+"""PathDisplay: errors and objective along gamma."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from bblr.plotting._base import (
+    add_legend,
+    axes_and_figure,
+    draw_errors_and_loss,
+    existing_right_axes,
+    logarithmic,
+    whole_numbers,
+)
+from bblr.plotting._checks import (
+    Floats,
+    check_subset,
+    check_text,
+    finite,
+    fitted_attribute,
+    one_dimensional,
+    positive,
+    same_length,
+)
+
+# Said of the errors where there is a second scale.
+_SOLID = " (solid)"
+
+
+class PathDisplay:
+    """Errors and objective at each gamma of an annealed fit.
+
+    Errors are drawn on the left scale, the objective, dashed, on the right one. As gamma grows the
+    loss nears the zero-one loss, so objectives of two gammas are those of different functions:
+    compare errors along a path, objectives between fits at the same gamma.
+
+    A fit keeps its training errors, not the weights of every gamma. Errors on other rows are those
+    of classifiers that end at these gammas, ``gamma_max=gamma``; draw them beside the path with
+    ``subset="held-out"``.
+
+    Parameters
+    ----------
+    gammas : array-like of shape (n_stages,)
+        Sharpness of each stage; infinity, the zero-one loss itself, is drawn last.
+    errors : array-like of shape (n_stages,)
+        Errors, by weight.
+    values : array-like of shape (n_stages,) or None, default=None
+        Objective; None draws the errors alone.
+    subset : {"training", "held-out"} or None, default="training"
+        The rows that errors are about, for the labels.
+    estimator_name : str or None, default=None
+        Name for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the errors.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    line_ : matplotlib Line2D
+        The errors.
+    loss_ax_ : matplotlib Axes or None
+        Axes of the objective, on the right of `ax_`.
+    loss_line_ : matplotlib Line2D or None
+        The objective.
+
+    Examples
+    --------
+    >>> from bblr import BBLRClassifier
+    >>> from bblr.datasets import load_uci
+    >>> from bblr.plotting import PathDisplay
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> model = BBLRClassifier().fit(X, y)
+    >>> display = PathDisplay.from_estimator(model)
+    >>> display.gammas
+    array([1., 2., 4., 8.])
+    """
+
+    def __init__(
+        self,
+        gammas: Any,
+        errors: Any,
+        values: Any = None,
+        *,
+        subset: str | None = "training",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.gammas = positive("gammas", one_dimensional("gammas", gammas))
+        self.errors = finite("errors", errors)
+        self.values = None if values is None else finite("values", values)
+        same_length({"gammas": self.gammas, "errors": self.errors, "values": self.values})
+        self.subset = check_subset(subset)
+        self.estimator_name = check_text("estimator_name", estimator_name)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the path.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; new ones if None.
+        name : str or None, default=None
+            Name for the legend, `estimator_name` if None.
+        **kwargs : dict
+            Passed to Matplotlib's ``plot`` for both lines.
+
+        Returns
+        -------
+        self
+            With the axes, figure and lines as attributes.
+
+        Examples
+        --------
+        >>> from bblr.plotting import PathDisplay
+        >>> display = PathDisplay([1, 2, 4], errors=[12, 9, 8], estimator_name="mine")
+        >>> display.plot(color="black").line_.get_color()
+        'black'
+        """
+        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
+        name = self.estimator_name if name is None else name
+        if name is not None and self.subset == "held-out":
+            name = f"{name}, held-out"
+        x = _places(self.gammas)
+        self.line_, self.loss_ax_, self.loss_line_ = draw_errors_and_loss(
+            self.ax_, x, self.errors, self.values, name, kwargs
+        )
+        logarithmic(self.ax_, x[np.isfinite(self.gammas)])
+        whole_numbers(self.ax_, self.errors)
+        for place, height in zip(x, self.errors, strict=True):
+            if place not in self.gammas:
+                self.ax_.annotate(
+                    "γ = ∞", (place, height), xytext=(4, 8), textcoords="offset points",
+                    ha="right",
+                )  # fmt: skip
+        what = f"{self.subset} errors".capitalize() if self.subset else "Errors"
+        before = self.ax_.get_ylabel().removesuffix(_SOLID)
+        if before.endswith("rrors") and before != what:
+            what = "Errors"
+        right = existing_right_axes(self.ax_)
+        self.ax_.set(xlabel="γ", ylabel=what if right is None else what + _SOLID)
+        if right is not None:
+            right.set_ylabel("Objective (dashed)")
+        add_legend(self.ax_)
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the path of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            Fitted, with a ``path_``: any of the annealed classifiers.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; new ones if None.
+        name : str or None, default=None
+            Name for the legend; that of the class if None.
+        **kwargs : dict
+            Passed to Matplotlib's ``plot`` for both lines.
+
+        Returns
+        -------
+        PathDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> from bblr import SLAClassifier
+        >>> from bblr.datasets import load_uci
+        >>> from bblr.plotting import PathDisplay
+        >>> X, y = load_uci("liver", return_X_y=True)
+        >>> model = SLAClassifier().fit(X, y)
+        >>> PathDisplay.from_estimator(model, color="black").gammas
+        array([  2.,  20., 200.,  inf])
+        """
+        remedy = "fit a BBLRClassifier, a KernelBBLRClassifier, one of their CV forms or SLA"
+        model = fitted_attribute(cls, estimator, "path_", remedy)
+        gammas, values, errors = (
+            np.array([getattr(stage, field) for stage in model.path_], dtype=np.float64)
+            for field in ("gamma", "value", "errors")
+        )
+        name = type(model).__name__ if name is None else name
+        return cls(gammas, errors, values, estimator_name=name).plot(ax, **kwargs)
+
+
+def _places(gammas: Floats) -> Floats:
+    """Return where to draw each gamma: infinity one step beyond the largest."""
+    finite = np.unique(gammas[np.isfinite(gammas)])
+    if len(finite) == 0:
+        return np.ones_like(gammas)
+    step = finite[-1] / finite[-2] if len(finite) > 1 else 2.0
+    return np.where(np.isfinite(gammas), gammas, step * finite[-1])
