@@ -1,0 +1,176 @@
+"""Find rows whose label is probably wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+)
+
+from bblr._checks import check_jobs
+from bblr._numeric.tensors import as_numpy, is_tensor
+from bblr.audit.held_out import Labelled, held_out_scores, make_folds
+from bblr.audit.models import class_scores, fitted
+from bblr.audit.result import LabelErrors
+from bblr.audit.settled import settled
+from bblr.designs import Shards
+from bblr.estimators._evidence import log_odds_wrong
+from bblr.estimators._front import found_classes
+from bblr.estimators.many_link import ManyLink
+
+__all__ = ["find_label_errors"]
+
+
+def find_label_errors(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    in_sample: bool = False,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> LabelErrors:
+    """Rank rows by the evidence that their label is wrong.
+
+    Every row is scored by models that were trained without it. A link with plateaus is then
+    fitted to these scores: the height of the plateaus is the share of labels that have nothing to
+    do with their row, and gives each row the log-odds that its label is one of these.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any classifier with ``decision_function`` or ``predict_proba``, pipelines included; it is
+        cloned, not changed. ``BBLRClassifier(gamma_max=2)`` ranked best where we looked.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Rows, as the estimator takes them, in memory.
+    y : array-like of shape (n_samples,)
+        Labels, two classes or more.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights for ``fit``; of a pipeline, for its last step, also within a search. A row of
+        weight 0 is scored all the same.
+    cv : int, splitter or iterable, default=5
+        Folds. An integer means stratified folds in random order; scores of a row that a splitter
+        holds out more than once are averaged.
+    in_sample : bool, default=False
+        Score rows by one model that was trained on all of them: a fifth of the time,
+        but a label then speaks for itself, and in many dimensions it always wins.
+    n_jobs : int or None, default=None
+        Folds to work on at the same time, by joblib. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the division into folds.
+
+    Returns
+    -------
+    LabelErrors
+        ``ranking``, ``scores``, ``suggested``, ``wrong_plateau``, ``n_errors``, and ``indices``,
+        the first ``n_errors`` of the ranking.
+
+    Notes
+    -----
+    With s the softmax of the scores, sharpened as suits them best, b the height of the upper
+    plateaus over the lower ones and low = (1 - b) / K, label g of K classes is wrong at odds of
+    (1 - s_g) / s_g * low / (low + b).
+
+    ``BBLRClassifierCV`` and ``KernelBBLRClassifierCV`` choose their settings once, on all rows;
+    the folds are fitted with these. Other searches (``GridSearchCV``) are run in every fold.
+
+    Labels that cannot be learned look like wrong ones. Where classes overlap, look at what was
+    found before you change it.
+
+    Examples
+    --------
+    >>> from bblr import BBLRClassifier, find_label_errors
+    >>> from bblr.datasets import load_uci
+    >>> X, y = load_uci("breast", return_X_y=True)
+    >>> y[[5, 50, 500]] = 1 - y[[5, 50, 500]]
+    >>> found = find_label_errors(BBLRClassifier(gamma_max=2), X, y, random_state=0)
+    >>> set(found.indices) >= {5, 50, 500}
+    True
+    """
+    _check_estimator(estimator)
+    check_jobs(n_jobs)
+    data = _labelled(X, y, sample_weight)
+    if get_tags(estimator).input_tags.pairwise and not sp.issparse(data.X):
+        # Both sides of a kernel are cut by number, which a data frame takes for names.
+        data = data._replace(X=np.asarray(data.X))
+    if in_sample:
+        model = fitted(estimator, data.X, data.y, data.weight)
+        raw = class_scores(model, data.X, data.X, data.classes)
+    else:
+        _check_learns(estimator)
+        folds = make_folds(cv, data, random_state)
+        raw = held_out_scores(settled(estimator, data), data, folds, n_jobs)
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
+    link = ManyLink.fit(raw, data.codes, weight)
+    scores = log_odds_wrong(raw, data.codes, link.gamma, link.prior.b)
+    raw[np.arange(len(raw)), data.codes] = -np.inf
+    return LabelErrors(scores, data.classes[raw.argmax(axis=1)])
+
+
+def _check_estimator(estimator: Any) -> None:
+    # Some have the methods only once they are fitted.
+    whole = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+    if not whole or not is_classifier(estimator):
+        raise TypeError(
+            "estimator must be a classifier with decision_function or predict_proba, such as "
+            f"BBLRClassifier(gamma_max=2); got {estimator!r}."
+        )
+
+
+def _check_learns(estimator: Any) -> None:
+    parts = (estimator, *estimator.get_params().values())
+    if any(isinstance(part, FrozenEstimator) and is_classifier(part) for part in parts):
+        raise ValueError(
+            "estimator is frozen: it cannot be trained without the rows it is to score. Give the "
+            "classifier itself; or score all rows by the frozen one, with in_sample=True, or with "
+            "outlier_scores if it is one of bblr."
+        )
+
+
+def _labelled(X: Any, y: Any, sample_weight: Any) -> Labelled:
+    if isinstance(X, str | Shards) or hasattr(X, "__fspath__"):
+        raise TypeError("X must be rows in memory, from which folds are taken; got rows on disk.")
+    X = as_numpy(X) if is_tensor(X) else X
+    if hasattr(X, "tocsr"):
+        # Not every sparse format gives out rows.
+        X = X.tocsr()
+    if not hasattr(X, "shape"):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(f"X must have rows of one length: {error}") from None
+    if y is None:
+        raise ValueError("y must hold the labels to audit, got None.")
+    y = column_or_1d(as_numpy(y) if is_tensor(y) else y)
+    check_consistent_length(X, y)
+    if any(map(_is_missing, y.tolist())):
+        raise ValueError("y holds missing labels; fill them in or leave these rows out.")
+    assert_all_finite(y, input_name="y")
+    classes = found_classes(y)
+    codes = np.searchsorted(classes, y)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold two or more classes, got {classes.tolist()} only.")
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, np.empty((_num_samples(X), 1)), copy=True)
+        if weight.min() < 0:
+            raise ValueError(f"sample_weight must be at least 0, got {weight.min()}.")
+    return Labelled(X, y, classes, codes, weight)
+
+
+def _is_missing(label: Any) -> bool:
+    # None, what is not equal to itself, and pandas' own mark, which will not be compared.
+    missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+    return missing or (isinstance(label, float) and label != label)

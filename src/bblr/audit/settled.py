@@ -1,0 +1,53 @@
+"""Classifiers that tune themselves, with what they have chosen put in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from bblr.audit.held_out import Labelled
+from bblr.audit.models import fitted
+from bblr.estimators import (
+    BBLRClassifier,
+    BBLRClassifierCV,
+    KernelBBLRClassifier,
+    KernelBBLRClassifierCV,
+)
+
+_SHARED = ("tol", "max_iter", "fit_intercept", "class_weight", "device", "random_state")
+_KERNEL = ("kernel", "degree", "coef0", "penalty", "sparsity", "max_centers", "cache_size")
+
+
+def settled(estimator: Any, data: Labelled) -> Any:
+    """Return the estimator, its own tuning done once on all rows if it is one of ours.
+
+    A handful of settings chosen with all labels in view tell nothing of a single one, and to
+    choose them anew in each fold would take as many times longer.
+    """
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if type(last) not in (BBLRClassifierCV, KernelBBLRClassifierCV):
+        return estimator
+    model = fitted(estimator, data.X, data.y, data.weight)
+    if not isinstance(estimator, Pipeline):
+        return _plain(model)
+    twin = clone(estimator)
+    return twin.set_params(**{estimator.steps[-1][0]: _plain(model.steps[-1][1])})
+
+
+def _plain(model: Any) -> BBLRClassifier | KernelBBLRClassifier:
+    gammas = sorted({stage.gamma for stage in model.path_})
+    options: dict[str, Any] = {
+        "prior": model.prior_,
+        "l2": model.l2_,
+        "gamma_min": min(gammas[0], model.gamma_),
+        "gamma_max": model.gamma_,
+        "gamma_growth": gammas[1] / gammas[0] if len(gammas) > 1 else 2.0,
+        **{name: getattr(model, name) for name in _SHARED},
+    }
+    if isinstance(model, BBLRClassifierCV):
+        return BBLRClassifier(leverage=model.leverage_, solver=model.solver, **options)
+    vectors = None if model.sparsity is None else len(model.support_)
+    options |= {name: getattr(model, name) for name in _KERNEL}
+    return KernelBBLRClassifier(kernel_gamma=model.kernel_gamma_, max_vectors=vectors, **options)

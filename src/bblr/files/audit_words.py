@@ -1,0 +1,33 @@
+"""What an audit found, in two sentences."""
+
+from __future__ import annotations
+
+from bblr.audit import LabelErrors
+
+__all__ = ["estimate", "evidence", "plural"]
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """Return a number with the word that goes with it."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def estimate(found: LabelErrors, of: str = "") -> str:
+    """Say how many labels are wrong by estimate, without the full stop."""
+    if found.n_errors == 0:
+        return f"No label{of} looks wrong"
+    verb = "is" if found.n_errors == 1 else "are"
+    return f"An estimated {found.n_errors:,} of {len(found.scores):,} labels{of} {verb} wrong"
+
+
+def evidence(found: LabelErrors) -> str:
+    """Say how many rows have more evidence than even; nothing where no label looks wrong."""
+    if found.n_errors == 0:
+        return ""
+    count = int(found.wrong_plateau.sum())
+    if count:
+        return f"{plural(count, 'row is', 'rows are')} more likely wrong than right"
+    # The probabilities of many rows add up, though that of each is small.
+    return (
+        f"for {'no row' if found.n_errors == 1 else 'none of them'} is the evidence more than even"
+    )
