@@ -1,6 +1,7 @@
 """Classification by (nearly) zero-one loss: Beta-Bernoulli classifiers for scikit-learn."""
 
 from bblr._version import __version__
+from bblr.audit import find_label_errors
 from bblr.designs import Shards
 from bblr.estimators import (
     BBLRClassifier,
@@ -23,4 +24,5 @@ __all__ = [
     "Shards",
     "ZeroOneClassifier",
     "__version__",
+    "find_label_errors",
 ]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
+import shlex
 from pathlib import Path
+
+# A list of columns at the end of a message.
+_DROPPED = re.compile(r"drop=(\[.*\])$")
 
 
 class SettingError(ValueError):
@@ -25,6 +31,25 @@ class SettingError(ValueError):
     def __reduce__(self) -> tuple[type[SettingError], tuple[str, str]]:
         """Pickle by what the constructor takes, not by the finished message."""
         return type(self), (self.setting, self.problem)
+
+
+def about_columns(error: Exception) -> SettingError:
+    """Say in one line which setting of a command an error about a data file is about."""
+    message = " ".join(str(error).split())
+    for setting in ("target", "drop"):
+        if message.startswith(f"{setting}="):
+            return SettingError(setting, message.removeprefix(f"{setting}="))
+    return SettingError("data", f"cannot be used: {as_options(message)}")
+
+
+def as_options(message: str) -> str:
+    """Name options of the command line where a message names parameters."""
+    message = _DROPPED.sub(_options, message)
+    return message.replace("target=", "--target").replace("drop=", "--drop ")
+
+
+def _options(found: re.Match[str]) -> str:
+    return " ".join(f"--drop {shlex.quote(name)}" for name in ast.literal_eval(found[1]))
 
 
 def check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:

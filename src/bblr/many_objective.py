@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +64,11 @@ class ManyObjective:
     def n_rows(self) -> int:
         """Number of rows."""
         return self.design.design.n_rows
+
+    @cached_property
+    def unit(self) -> float:
+        """The largest weight of a row, or 1 if less: what a tolerance is counted in."""
+        return min(1.0, self.rows.largest(self.weight))
 
     @property
     def rows(self) -> Rows:

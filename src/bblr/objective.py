@@ -210,6 +210,11 @@ class Objective(Generic[LossT]):
         return Preconditioner(factor=factor)
 
     @cached_property
+    def unit(self) -> float:
+        """The largest weight of a row, or 1 if less: what a tolerance is counted in."""
+        return min(1.0, self.rows.largest(self.weight))
+
+    @cached_property
     def _whole(self) -> float:
         return self.rows.total(self.weight)
 

@@ -1,29 +1,22 @@
 """What is lost, wrong or missing: the fit goes on, or says what happened."""
 
 import os
-import pickle
 import signal
 
-import dask.array as da
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone
 
 import dask
 from bblr import BBLRClassifier
-from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
+from bblr.dask import DaskBBLRClassifier
 from bblr.designs.dask import Session, actors
+from tests.dask.parts import arrays, broken_at
 
 # A worker that is killed leaves messages behind, and sockets.
 LOUD = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-def arrays(X, y, chunk):
-    return da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
 
 
 def cluster_of(n_workers, **settings):
@@ -130,125 +123,6 @@ def test_a_worker_added_in_the_middle_of_a_fit(few, at_call):
     assert_allclose(model.path_[-1].value, BBLRClassifier().fit(*few).path_[-1].value, rtol=1e-8)
 
 
-def broken_at(n, X, error):
-    """X as an array whose block n cannot be read."""
-
-    def read(block, block_info=None):
-        if block_info[0]["chunk-location"][0] == n:
-            raise error
-        return block
-
-    return da.map_blocks(read, X, dtype=X.dtype, meta=np.empty((0, 0)))
-
-
-def test_a_partition_that_cannot_be_read_is_named(client, few):
-    X, y = arrays(*few, 50)
-    X = broken_at(3, X, OSError("disk on fire"))
-    with pytest.raises(RuntimeError, match=r"partition 3 .*cannot be read: OSError: disk on fire"):
-        DaskBBLRClassifier(client=client).fit(X, y)
-
-
-def with_value(X, row, value):
-    X = X.copy()
-    X[row] = value
-    return X
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda X, y: (with_value(X, 170, np.nan), y), "partition 3 .* X contains NaN"),
-        (lambda X, y: (X, with_value(y.astype(float), 70, np.nan)), "partition 1 .* y contains"),
-        (lambda X, y: (X, np.zeros(300)), "one class only"),
-        (lambda X, y: (X, np.array(["a", 1] * 150, dtype=object)), "labels of one kind"),
-        (lambda X, y: (X, X[:, 0]), "Unknown label type: continuous"),
-        (lambda X, y: (X.astype(complex), y), "must hold real numbers"),
-    ],
-    ids=["X", "y", "one class", "mixed", "regression", "complex"],
-)
-def test_bad_values_are_named_with_their_partition(client, few, change, message):
-    X, y = change(*few)
-    with pytest.raises(ValueError, match=message):
-        DaskBBLRClassifier(client=client).fit(*arrays(X, y, 50))
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (np.zeros(300), "every weight is zero"),
-        (np.full(300, -1.0), "Negative values in sample_weight"),
-        (np.full(300, np.inf), "sample_weight contains infinity"),
-        (np.ones(299), "sample_weight .* 299"),
-    ],
-    ids=["zero", "negative", "infinite", "short"],
-)
-@pytest.mark.parametrize("lazy", [False, True])
-def test_bad_weights(client, few, weight, message, lazy):
-    X, y = arrays(*few, 50)
-    weight = da.from_array(weight, chunks=50) if lazy else weight
-    with pytest.raises(ValueError, match=message):
-        DaskBBLRClassifier(client=client).fit(X, y, weight)
-
-
-def test_partitions_that_do_not_match(client, few):
-    X, y = arrays(*few, 50)
-    unknown = X[X[:, 0] > 0]
-    with pytest.raises(ValueError, match="X has 6 partitions, y has 3"):
-        DaskBBLRClassifier(client=client).fit(unknown, y.rechunk(100))
-    with pytest.raises(ValueError, match=r"partition 0 .*y has 50 rows here, X has"):
-        DaskBBLRClassifier(client=client).fit(unknown, y)
-    with pytest.raises(ValueError, match="300 rows of X, got 250"):
-        DaskBBLRClassifier(client=client).fit(X, y[:250])
-    with pytest.raises(ValueError, match="X has 300 rows, y has 250"):
-        DaskBBLRClassifier(client=client).fit(X, few[1][:250])
-
-
-def test_columns_that_are_not_numbers(client, few):
-    pd = pytest.importorskip("pandas")
-    dd = pytest.importorskip("dask.dataframe")
-    frame = pd.DataFrame(few[0][:, :2], columns=["a", "b"])
-    frame["kind"] = pd.Categorical(["x", "y", "z"] * 100)
-    with pytest.raises(ValueError, match=r"kind \(category\)\. Encode"):
-        DaskBBLRClassifier(client=client).fit(dd.from_pandas(frame, npartitions=2), few[1])
-
-
-def test_data_in_memory_are_refused_with_the_remedy(client, few):
-    with pytest.raises(TypeError, match=r"use bblr\.BBLRClassifierCV, or dask"):
-        DaskBBLRClassifierCV(client=client).fit(*few)
-    with pytest.raises(ValueError, match="requires y"):
-        DaskBBLRClassifier(client=client).fit(arrays(*few, 100)[0], None)
-
-
-def test_clients_that_will_not_do(few, monkeypatch):
-    with pytest.raises(RuntimeError, match="no Dask client"):
-        DaskBBLRClassifier().fit(*arrays(*few, 100))
-    with pytest.raises(TypeError, match=r"must be a distributed\.Client"):
-        DaskBBLRClassifier(client="tcp://somewhere").fit(*arrays(*few, 100))
-
-
-def test_an_asynchronous_client_is_refused(few):
-    from distributed import Client
-    from distributed.utils_test import gen_test
-
-    @gen_test()
-    async def attempt():
-        async with Client(
-            processes=False, asynchronous=True, dashboard_address=":0", set_as_default=False
-        ) as client:
-            with pytest.raises(TypeError, match="asynchronous"):
-                DaskBBLRClassifier(client=client).fit(*arrays(*few, 100))
-
-    attempt()
-
-
-def test_a_fit_inside_a_task_is_refused(client, few):
-    def inside():
-        DaskBBLRClassifier().fit(*arrays(*few, 100))
-
-    with pytest.raises(RuntimeError, match="inside a Dask task"):
-        client.submit(inside, pure=False).result()
-
-
 def held(client):
     """What workers hold for anybody: keys and actors."""
     return client.run_on_scheduler(
@@ -308,45 +182,3 @@ def test_vectors_nobody_holds_are_dropped(client, few):
     BBLRClassifierDescent = FisherScoring()
     DaskBBLRClassifier(solver=Looking(), client=client).fit(*arrays(*few, 100))
     assert kept and max(kept) <= 6
-
-
-def test_parameters_clone_and_pickle(client, few):
-    import inspect
-
-    for kind, local in ((DaskBBLRClassifier, BBLRClassifier),):
-        own = inspect.signature(kind).parameters
-        theirs = inspect.signature(local).parameters
-        assert set(own) == set(theirs) - {"device"} | {"client"}
-        assert all(own[name].default == theirs[name].default for name in set(own) - {"client"})
-    model = DaskBBLRClassifier(l2=1.0, client=client)
-    twin = clone(model)
-    assert twin.client is client and twin.l2 == 1.0
-    assert twin.get_params()["client"] is client
-    model.fit(*arrays(*few, 100))
-    back = pickle.loads(pickle.dumps(model))
-    assert back.client is None
-    assert_allclose(back.predict_proba(few[0]), model.predict_proba(few[0]))
-    assert not hasattr(clone(back), "coef_")
-
-
-@pytest.mark.parametrize("data", ["few", "three"])
-def test_predictions_are_lazy_and_those_of_the_local_model(client, request, data):
-    X, y = request.getfixturevalue(data)
-    names = np.array(["a", "bb", "ccc"])[y]
-    dX, dy = arrays(X, names, 100)
-    model = DaskBBLRClassifier(client=client).fit(dX, dy)
-    local = model.to_local()
-    assert type(local) is BBLRClassifier
-    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
-        found = getattr(model, method)(dX)
-        wanted = getattr(local, method)(X)
-        assert isinstance(found, da.Array)
-        assert found.shape == wanted.shape and found.dtype == wanted.dtype
-        assert np.array_equal(client.compute(found).result(), wanted)
-        assert np.array_equal(getattr(model, method)(X), wanted)
-    with client.as_current():
-        assert model.score(dX, dy) == local.score(X, names)
-    empty = da.from_array(X, chunks=((0, len(y)), (X.shape[1],)))
-    assert client.compute(model.predict(empty)).result().tolist() == local.predict(X).tolist()
-    with pytest.raises(ValueError, match="features"):
-        model.predict(dX[:, :2])

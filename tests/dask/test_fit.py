@@ -55,6 +55,7 @@ def test_any_partitioning_gives_the_local_fit(client, rows, n_parts, empty):
         {"solver": "fisher", "fit_intercept": False},
         {"prior": "empirical", "class_weight": "balanced"},
         {"prior": "weak", "class_weight": {1: 3.0}, "l2": 30.0},
+        {"class_weight": {0: 1.0, 1: 3.0, 2: 0.0}},
         {"prior": BetaPrior(0.1, 0.7)},
         {"prior": "learned"},
     ],
@@ -222,6 +223,15 @@ def test_partitions_of_one_class_and_of_no_weight(client, few):
     assert_same_fit(model.fit(dX, dy, weight), local)
 
 
+def test_a_class_of_weight_0_is_left_out(client, few):
+    X, y = few
+    y = np.where(X[:, 0] > 0.8, 1, 2 * y)
+    local = BBLRClassifier(class_weight={1: 0.0, 2: 3.0}).fit(X, y)
+    model = DaskBBLRClassifier(class_weight={1: 0.0, 2: 3.0}, client=client)
+    assert_same_fit(model.fit(*cut(X, y, 4)), local)
+    assert model.classes_.tolist() == [0, 2]
+
+
 def test_columns_in_several_chunks_are_joined(client, few):
     X, y = cut(*few, 2)
     model = DaskBBLRClassifier(client=client).fit(X.rechunk({1: 2}), y)
@@ -273,3 +283,11 @@ def test_lines_over_many_rows_find_the_best_step(client, few, three, many, monke
     wanted = Rows().lines(raw, changes, local_y, weight, 0.0)
     for line, best in zip(found, wanted, strict=True):
         assert_allclose(line, best, rtol=1e-9, atol=1e-12)
+
+
+def test_outlier_scores_are_those_of_the_local_classifier(client, few):
+    parts, labels = cut(*few, 3)
+    model = DaskBBLRClassifier(client=client).fit(parts, labels)
+    plain = model.to_local().outlier_scores(*few)
+    assert_allclose(model.outlier_scores(parts, labels), plain)
+    assert_allclose(model.outlier_scores(*few), plain)

@@ -1,13 +1,16 @@
 """The classifiers that validate in folds run on any joblib backend, with the same result."""
 
+import contextlib
 import importlib.util
 
+import distributed
 import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
+import dask
 from bblr import BBLRClassifierCV, KernelBBLRClassifierCV
 
 ESTIMATORS = {
@@ -23,8 +26,13 @@ def backend(request):
     """A context of a joblib backend of two jobs."""
     if request.param == "dask":
         client = request.getfixturevalue("client")
-        with client.as_current(), joblib.parallel_config("dask", n_jobs=2):
-            yield
+        # The workers of this process make clients of their own, which others would find.
+        with dask.config.set(scheduler=None):
+            with client.as_current(), joblib.parallel_config("dask", n_jobs=2):
+                yield
+            with contextlib.suppress(ValueError):
+                while True:
+                    distributed.default_client().close()
     elif request.param == "ray":
         if importlib.util.find_spec("ray") is None:
             pytest.skip("ray is not installed")

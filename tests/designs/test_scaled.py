@@ -28,6 +28,7 @@ def scaled_matrix(design, X):
 
 def test_unpack_and_pack_are_inverse(stored, rows, theta, fit_intercept):
     design = ScaledDesign(make_design(stored), rows[1], fit_intercept)
+    theta[: design.n_features][np.isinf(design.scale)] = 0  # a constant column has no weight
     coef, intercept = design.unpack(theta)
     np.testing.assert_allclose(design.pack(coef, intercept), theta, rtol=1e-12, atol=1e-13)
     again = design.unpack(design.pack(coef, intercept))

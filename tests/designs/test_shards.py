@@ -87,6 +87,28 @@ def test_a_truncated_file_is_named(tmp_path):
         Shards(tmp_path)
 
 
+def test_a_damaged_header_is_named(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    content = bytearray((tmp_path / "a.npy").read_bytes())
+    for place in range(8, 80):
+        for byte in (0, content[place] ^ 1):
+            damaged = bytes([*content[:place], byte, *content[place + 1 :]])
+            (tmp_path / "a.npy").write_bytes(damaged)
+            try:
+                Shards(tmp_path)
+            except ValueError as error:
+                assert "a.npy" in str(error)
+
+
+@pytest.mark.parametrize("metadata", ['{"index_columns" []}', "[1, 2]"])
+def test_what_pandas_wrote_must_be_sound(tmp_path, metadata):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"u": [1.0, 2.0]}).replace_schema_metadata({"pandas": metadata})
+    write_parquet(tmp_path / "a.parquet", table=table)
+    with pytest.raises(ValueError, match=r"a\.parquet is not a sound Parquet file: what pandas"):
+        Shards(tmp_path)
+
+
 def test_nothing_there(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nothing at .*absent"):
         Shards(tmp_path / "absent")

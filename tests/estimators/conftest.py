@@ -1,7 +1,11 @@
-"""Small data with outliers that the estimator tests share."""
+"""Small data that the estimator tests share."""
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
+from sklearn.preprocessing import StandardScaler
+
+from bblr.datasets import load_uci
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +17,16 @@ def noisy_data():
     X[:20] = 5.0 * X[:20]
     y[:20] = 1 - y[:20]
     return X, y
+
+
+@pytest.fixture(scope="module")
+def moons():
+    """Return 150 rows of two classes with a bent boundary."""
+    return make_moons(150, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pima():
+    """Return Pima with standardised features."""
+    X, y = load_uci("pima", return_X_y=True)
+    return StandardScaler().fit_transform(X), y

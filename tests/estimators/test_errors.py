@@ -1,8 +1,12 @@
 """Bad input: an error that names the parameter, and an estimator that is left as it was."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from bblr import (
     BBLRClassifier,
@@ -148,7 +152,58 @@ def test_enumeration_refuses_without_a_trace():
     assert fitted.n_features_in_ == 2
 
 
-@pytest.mark.parametrize("weight", [np.inf, np.nan, 0.0])
-def test_class_weights_are_positive_and_finite(weight):
-    with pytest.raises(ValueError, match="class_weight"):
+@pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0])
+def test_class_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(ValueError, match="class_weight must hold finite weights of at least 0"):
         BBLRClassifier(class_weight={0: weight}).fit(X, Y)
+
+
+FRAME = pd.DataFrame(
+    {
+        "number": X[:, 0],
+        "kind": ["u", "v"] * 10,
+        "level": pd.Categorical(["low", "high"] * 10),
+        "day": pd.date_range("2020-01-01", periods=20),
+        "digits": ["1.5", "2"] * 10,
+        "mixed": [1, "x"] * 10,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (["number", "kind"], ["'kind' (such as 'u')"]),
+        (["level"], ["'level' (such as 'low')"]),
+        (["number", "day"], ["'day' (such as '2020-01-01 00:00:00')"]),
+        (list(FRAME), ["'kind'", "'level'", "'day'", "'mixed' (such as 'x')"]),
+    ],
+)
+@pytest.mark.parametrize("estimator", [BBLRClassifier(), KernelBBLRClassifier(), SLAClassifier()])
+def test_columns_of_a_frame_that_are_no_numbers_are_named(estimator, columns, named):
+    with pytest.raises(
+        ValueError, match=r"X must hold numbers.*OneHotEncoder.*drop them"
+    ) as error:
+        clone(estimator).fit(FRAME[columns], Y)
+    assert all(name in str(error.value) for name in named)
+    assert "'number'" not in str(error.value) and "'digits'" not in str(error.value)
+    model = clone(estimator).fit(
+        pd.DataFrame(0.0, FRAME.index, columns).assign(**{columns[0]: Y}), Y
+    )
+    with pytest.raises(ValueError, match="X must hold numbers"):
+        model.predict(FRAME[columns])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME[columns].assign(other="v"))
+
+
+def test_the_remedy_for_text_columns_works():
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["kind"]), remainder="passthrough"
+    )
+    model = make_pipeline(columns, BBLRClassifier()).fit(FRAME[["number", "kind"]], Y)
+    assert model.score(FRAME[["number", "kind"]], Y) == 1
+
+
+def test_gaps_in_a_frame_are_told_as_such():
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        BBLRClassifier().fit(pd.DataFrame({"a": [None, *range(19)]}, dtype=object), Y)

@@ -1,7 +1,6 @@
 """The kernel classifiers: what they agree with, and what their attributes promise."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,15 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bblr import BBLRClassifier, BetaPrior, KernelBBLRClassifier, KernelBBLRClassifierCV
 from bblr.datasets import load_uci
-from bblr.designs.kernel_function import Gram, KernelFunction
-from bblr.estimators._kernel import KernelProblem, make_kernel_descent
-from bblr.estimators._kernel_slam import (
-    KernelSearch,
-    _fold_problem,
-    score_held_out,
-)
-from bblr.estimators._kernel_sparsify import Sparsify, choose_size
-from bblr.estimators._validation import Fold, Path
+from bblr.designs.kernel_function import KernelFunction
 
 EXACT = {"tol": 1e-13, "max_iter": 2000}
 MODELS = [
@@ -39,17 +30,6 @@ MODELS = [
         cv=3, kernel_gammas=(0.2, 1.0), l2s=(1.0, 0.1), sparsity="backward", random_state=0
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def moons():
-    return make_moons(150, noise=0.25, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def pima():
-    X, y = load_uci("pima", return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize("name", ["heart", "liver"])
@@ -224,115 +204,6 @@ def test_outliers_bend_it_less(noisy_data):
     }
     assert right["robust"] >= right["weak"]
     assert right["robust"] > 0.9
-
-
-def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
-    X, y = pima[0][:200], np.where(pima[1][:200] == 1, 1.0, -1.0)
-    gram = Gram(KernelFunction("rbf", 0.05), X)
-    problem = KernelProblem(gram, y, np.ones(200), True, True, 1e9)
-    fold = Fold(np.arange(40, 200), np.arange(40))
-    search = KernelSearch(problem, [fold], make_kernel_descent(1e-13, 500), None, 0)
-    path = Path(BetaPrior(0.05, 0.9), 0.3, (1.0,), None)
-    (cell,) = search.grid((0.05,), (0.3,), path.prior)
-    found = score_held_out(*_fitted_alone(search, fold, path))
-    assert cell.error == pytest.approx(found.errors / 40, abs=1e-12)
-    assert cell.loss == pytest.approx(found.loss / 40, rel=1e-5)
-
-
-def _fitted_alone(search, fold, path):
-    problem, _, dense = _fold_problem(search, fold, 0.05, path)
-    return problem, fold, dense
-
-
-@pytest.mark.parametrize(
-    ("losses", "size"),
-    [((1, 1, 1, 1), 8), ((1, 1, 1.004, 1.02), 16), ((1, 1.02, 1, 1), 32), ((1, 0.9, 0.9, 2), 16)],
-)
-def test_size_is_the_smallest_that_loses_little(losses, size):
-    assert choose_size((32, 16, 8), losses) == size
-
-
-def _sparsify(problem, most, said, n_rows=None):
-    folds = [Fold(np.arange(k % 2, 120, 2), np.arange(1 - k % 2, 120, 2)) for k in range(4)]
-    search = KernelSearch(problem, folds, make_kernel_descent(1e-4, 100), None, 0)
-    return Sparsify(search, "backward", most, n_rows or len(problem.y), None, said.append)
-
-
-def test_width_and_penalty_suit_the_number_of_vectors(moons):
-    X, y = moons
-    X, t = X[:120], np.where(y[:120] == y.max(), 1.0, -1.0)
-    ones = np.ones(120)
-    problem = KernelProblem(Gram(KernelFunction("rbf", 1.0), X), t, ones, True, True, 1e9)
-    widths, l2s = (0.25, 0.5, 1.0, 8.0, 64.0), (1.0, 0.1, 0.01)
-    path = Path(BetaPrior(0.05, 0.9), 0.1, (1.0,), None)
-    sparsify = _sparsify(problem, 5, said := [])
-    width, chosen = sparsify.suited(8.0, path, widths, l2s)
-    once = replace(sparsify.search, folds=sparsify.search.folds[:2])
-    losses = {
-        (w, l2): once.sizes(w, path._replace(l2=l2), (5,))[1].loss
-        for w in widths[:4]
-        for l2 in l2s[1:]
-    }
-    assert (width, chosen.l2) == min(losses, key=losses.get)
-    assert width < 8.0
-    assert "5 vectors: 8 trials" in said[0]
-    # A sample says nothing about all rows, and without a number there is nothing to suit.
-    for other in (_sparsify(problem, 5, said, 400), _sparsify(problem, None, said)):
-        assert other.suited(8.0, path, widths, l2s) == (8.0, path)
-
-
-def test_cv_chooses_from_what_it_is_given(moons, capsys):
-    X, y = moons
-    model = KernelBBLRClassifierCV(
-        cv=3, kernel_gammas=(0.01, 1.0), l2s=(0.1, 10.0), random_state=0, verbose=1
-    ).fit(X, y)
-    assert model.kernel_gamma_ == 1.0
-    assert len(model.grid_) == 4
-    assert {cell.l2 for cell in model.grid_} == {0.1, 10.0}
-    assert model.score(X, y) > 0.9
-    assert "width and penalty: 4 trials" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("sparsity", ["backward", "gauss-laplace"])
-def test_cv_tells_the_path_of_sparsity(moons, sparsity):
-    X, y = moons
-    model = KernelBBLRClassifierCV(
-        cv=3, kernel_gammas=(1.0,), l2s=(0.3,), sparsity=sparsity, max_vectors=30, random_state=0
-    ).fit(X, y)
-    assert len(model.support_) <= 30
-    assert all(len(entry) == 3 for entry in model.sparsity_path_)
-    assert model.score(X, y) > 0.9
-
-
-def test_cv_takes_splits_weights_and_jobs(moons):
-    X, y = moons
-    splits = [(np.arange(50, 150), np.arange(50)), (np.arange(100), np.arange(100, 150))]
-    options = {"kernel_gammas": (0.5, 1.0), "l2s": (0.3,), "random_state": 0}
-    weight = np.ones(150)
-    weight[::7] = 0.0
-    one = KernelBBLRClassifierCV(cv=splits, **options).fit(X, y, sample_weight=weight)
-    two = KernelBBLRClassifierCV(cv=splits, n_jobs=2, **options).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-    assert not np.isin(np.arange(0, 150, 7), one.support_).any()
-
-
-@pytest.mark.parametrize("prior", ["weak", "learned", "empirical", BetaPrior(0.1, 0.8)])
-def test_cv_with_other_plateaus(moons, prior):
-    X, y = moons
-    model = KernelBBLRClassifierCV(
-        prior=prior, cv=3, kernel_gammas=(1.0,), l2s=(0.3,), random_state=0
-    ).fit(X, y)
-    assert model.score(X, y) > 0.9
-
-
-def test_cv_samples_many_rows():
-    X, y = make_moons(4000, noise=0.2, random_state=0)
-    model = KernelBBLRClassifierCV(
-        kernel_gammas=(0.1, 1.0), l2s=(0.3,), prior="mild", gamma_limit=1.0, sparsity="backward",
-        random_state=0,
-    ).fit(X, y)  # fmt: skip
-    assert model.score(X, y) > 0.96
-    assert len(model.support_) < 100
 
 
 def test_scikit_learn_tools_work_with_a_precomputed_kernel(moons):

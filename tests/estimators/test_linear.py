@@ -150,7 +150,7 @@ def test_path_tells_each_gamma(noisy_data, capsys):
     assert all(stage.reason for stage in model.path_)
     assert model.n_iter_ == sum(stage.n_iter for stage in model.path_)
     assert model.gamma_ == 8.0
-    assert capsys.readouterr().out.count("[bblr] gamma") == 3
+    assert capsys.readouterr().out.count("[BBLRClassifier] gamma") == 3
 
 
 def test_search_lowers_the_training_loss():

@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from bblr import BetaPrior
-from bblr.estimators.link import Link, _value_gradient
+from bblr.estimators.link import Link, _newton, _value_gradient
 
 
 @pytest.mark.parametrize("a", [0.01, 0.2, 0.45])
@@ -18,6 +18,15 @@ def test_one_half_is_at_zero_and_probability_rises(a, top):
     assert (np.diff(values) >= 0).all()
     assert values[0] == pytest.approx(a)
     assert values[-1] == pytest.approx(top)
+
+
+@pytest.mark.parametrize("width", [7e-12, 1e-3, 0.8])
+def test_the_likelier_class_is_the_sign_of_the_decision(width):
+    link = Link(BetaPrior(0.5 - 0.5 * width, width), gamma=6.0)
+    decision = np.concatenate([[0.0], np.logspace(-300, 1, 50)])
+    decision = np.concatenate([-decision, decision])
+    p = link.probability(decision)
+    np.testing.assert_array_equal(p > 1.0 - p, decision > 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -49,3 +58,9 @@ def test_separable_scores_stay_off_certainty():
     assert 0 < link.probability(-10.0) < 0.1
     assert 0.9 < link.probability(10.0) < 1
     assert expit(link.offset) == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_likelihood_without_a_slope_ends_the_fit():
+    start = np.array([1.0, -2.0, 3.0])
+    found = _newton(lambda x: (1.0, np.zeros(3)), start)
+    np.testing.assert_array_equal(found, start)

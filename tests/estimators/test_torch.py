@@ -211,6 +211,9 @@ def test_bad_tensors_are_named(heart):
             model.predict(rows)
     with pytest.raises(ValueError, match="device must be"):
         BBLRClassifier(device="toaster").fit(X, y)
+    for label in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="Input y contains"):
+            BBLRClassifier(device=DEVICE).fit(X, np.append(heart[1][1:], label))
 
 
 # scikit-learn dispatches only where scipy was told to before its import: a process of its own.
@@ -221,9 +224,10 @@ from sklearn import config_context
 from sklearn.utils.estimator_checks import check_array_api_input
 from bblr import *
 models = [
-    BBLRClassifier(), BBLRClassifierCV(cv=3), KernelBBLRClassifier(), SLAClassifier(),
+    BBLRClassifier(), BBLRClassifierCV("weak", cv=2, l2s=(0.3, 3.0), gamma_limit=2.0),
+    KernelBBLRClassifier(), SLAClassifier(),
     ZeroOneClassifier(random_state=0),
-    KernelBBLRClassifierCV(cv=3, l2s=(3.0, 0.3), kernel_gammas=(0.1, 1.0)),
+    KernelBBLRClassifierCV(cv=2, l2s=(0.3,), kernel_gammas=(0.1, 1.0), gamma_limit=1.0),
 ]
 for model in models:
     for dtype in ("float64", "float32"):
@@ -288,3 +292,30 @@ def test_kernels_take_read_only_rows(heart):
     X = heart[0].copy()
     X.flags.writeable = False
     KernelBBLRClassifier(device=DEVICE).fit(X, heart[1])
+
+
+def test_kernels_take_rows_of_any_stride(heart):
+    for X in (heart[0][::-1], heart[0][:, ::-1], heart[0][::2]):
+        KernelBBLRClassifierCV(
+            cv=2, l2s=(1.0,), kernel_gammas=(0.3,), gamma_limit=1.0, device=DEVICE
+        ).fit(X, np.arange(len(X)) % 2)
+
+
+def test_steps_keep_double_precision(heart):
+    X, y = torch.from_numpy(heart[0]), torch.from_numpy(heart[1])
+    model = ZeroOneClassifier("csa", device=DEVICE, random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.dtype == torch.float64
+    assert set(p[:, 1].tolist()) <= {model.prior_.a, model.prior_.a + model.prior_.b}
+
+
+@pytest.mark.parametrize("model", [BBLRClassifier(), KernelBBLRClassifier(random_state=0)])
+def test_a_tensor_as_an_array_may_have_a_gradient_but_not_be_sparse(heart, model):
+    X, y = torch.from_numpy(heart[0]), heart[1]
+    expected = model.fit(X, y).predict_proba(X)
+    found = clone(model).fit(X.clone().requires_grad_(), y).predict_proba(
+        X.clone().requires_grad_()
+    )
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(TypeError, match=r"sparse tensor.*to_dense"):
+        clone(model).fit(X.to_sparse(), y)

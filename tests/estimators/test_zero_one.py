@@ -164,7 +164,7 @@ def test_time_limit_and_progress(capsys):
         model = ZeroOneClassifier(solver, time_limit=0.05, random_state=0, verbose=1).fit(X, y)
         assert model.reason_ in ("time limit", "annealing ended")
         assert model.zero_one_loss_ <= len(y) / 2
-    assert "[zero-one]" in capsys.readouterr().out
+    assert "[ZeroOneClassifier]" in capsys.readouterr().out
 
 
 def test_without_an_intercept(flat_data):

@@ -78,7 +78,7 @@ def test_a_missing_class_needs_labels():
         (([0, 1], [0.5, np.nan]), "proba holds values outside"),
         (([0, 1], [0.5]), r"proba has shape \(1,\) for 2"),
         (([0, 1], [[0.5, 0.4], [1.0, 0.0]]), "do not sum to 1"),
-        (([0, 1, 2], [0.1, 0.2, 0.3]), "2 classes and y_true of 3"),
+        (([0, 1, 2], [0.1, 0.2, 0.3]), r"2 classes, and there are 3.*give it shape \(n, 3\)"),
         (([], []), "y_true is empty"),
         (([0, 1], [0.1, 0.2], 0), "n_bins=0"),
         (([0, 1], [0.1, 0.2], 2.5), r"n_bins=2\.5"),

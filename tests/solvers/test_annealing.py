@@ -45,7 +45,7 @@ POINTS = [[2, -1, 0, 0.5], [2.2, -1, 0.1, 0.4], [-1, 0, 0, 0], [2, -1, 0.5, 1]]
 def test_trace_tells_each_stage(objective):
     seen = []
     found = Annealing(GAMMAS, Scripted(POINTS)).minimise(
-        objective, np.zeros(4), callback=seen.append
+        objective, np.zeros(4), callback=lambda stage, best: seen.append(stage)
     )
     assert seen == found.trace
     assert [stage.gamma for stage in found.trace] == list(GAMMAS)

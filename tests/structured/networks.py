@@ -92,3 +92,21 @@ def score_labels(y, problem, containers, start, inside, constraint):
     if constraint == "hard":
         return (score, 0) if excess == 0 else (-np.inf, excess)
     return score - problem.penalty * excess, excess
+
+
+def draw(rng, n_groups=120, size=4, several=0.0, signal=1.2):
+    """Groups with one right candidate, now and then a second one, and two containers."""
+    groups = []
+    for _ in range(n_groups):
+        n = int(rng.integers(1, size + 1))
+        labels = np.zeros(n, dtype=int)
+        labels[rng.integers(n)] = rng.random() < 0.85
+        if n > 1 and rng.random() < several:
+            labels[:2] = 1
+        X = signal * labels[:, None] * [1.0, 0.5] + rng.normal(size=(n, 2))
+        index = np.array([(i, j) for i in range(n) for j in range(i)], dtype=int).reshape(-1, 2)
+        both = labels[index].all(axis=1)
+        close = np.clip(rng.normal(np.where(both, 0.8, 0.4), 0.15), 0, 1)
+        names = rng.choice(1000, size=n, replace=False)
+        groups.append(Group(X, None, index, close, labels, names))
+    return groups

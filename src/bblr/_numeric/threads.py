@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -22,18 +22,20 @@ Result = TypeVar("Result")
 
 # Handing a range to another thread costs some 30 microseconds, the time of 100,000 multiply-adds.
 MIN_WORK = 200_000
+# Seconds to wait for ranges of a call that failed; they take milliseconds.
+_PATIENCE = 5.0
 
 _pools: dict[int, _Workers] = {}
 _lock = threading.Lock()
 
 
 class _Limit:
-    """Who keeps BLAS to one thread at the moment."""
+    """Who keeps BLAS to one thread at the moment, and what the limits were before."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.users = 0
-        self.holder: Any = None
+        self.users: dict[int, int] = {}
+        self.before: list[tuple[Any, int]] = []
 
 
 _limit = _Limit()
@@ -68,24 +70,55 @@ def one_blas_thread(size: int) -> Any:
     size : int
         Order of the matrices at hand.
     """
-    return nullcontext() if size < 64 else _alone()
+    return nullcontext() if size < 64 else _Alone()
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    # The limit is the process's own. Of several threads the first sets it and the last lifts it:
-    # each for itself would put back what it found, and that may be the limit of another.
+class _Alone:
+    """Keeps BLAS to one thread.
+
+    The limit is the process's own. Of several threads the first sets it and the last lifts it:
+    each for itself would put back what it found, and that may be the limit of another. Ctrl-C
+    may come between any two steps, so each of them leaves enough behind to undo it.
+    """
+
+    def __enter__(self) -> None:
+        try:
+            _join(threading.get_ident())
+        except BaseException:
+            _leave(threading.get_ident())
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        _leave(threading.get_ident())
+
+
+def _join(me: int) -> None:
     with _limit.lock:
-        if _limit.users == 0:
-            _limit.holder = _blas().limit(limits=1)
-        _limit.users += 1
-    try:
-        yield
-    finally:
-        with _limit.lock:
-            _limit.users -= 1
-            if _limit.users == 0:
-                _limit.holder.restore_original_limits()
+        if not _limit.users:
+            libraries = _blas().lib_controllers
+            _limit.before = [(library, library.num_threads) for library in libraries]
+        _limit.users[me] = _limit.users.get(me, 0) + 1
+        if _limit.users == {me: 1}:
+            for library, _ in _limit.before:
+                library.set_num_threads(1)
+
+
+def _leave(me: int, *, altogether: bool = False) -> None:
+    with _limit.lock:
+        count = _limit.users.get(me, 0)
+        if count > 1 and not altogether:
+            _limit.users[me] = count - 1
+        elif count:
+            if len(_limit.users) == 1:
+                for library, before in _limit.before:
+                    library.set_num_threads(before)
+            del _limit.users[me]
+
+
+def lift_limits() -> None:
+    """Give BLAS its threads back where an interruption came before the calling thread could."""
+    if threading.get_ident() in _limit.users:
+        _leave(threading.get_ident(), altogether=True)
 
 
 def _renew_lock() -> None:
@@ -127,10 +160,17 @@ class _Range(Generic[Result]):
     def result(self) -> Result:
         """Return what the work gave, done here where no thread has begun it yet."""
         self.work()
-        self._done.acquire()
-        if self._error is not None:
-            raise self._error
-        return self._result
+        with self._done:
+            if self._error is not None:
+                raise self._error
+            return self._result
+
+    def abandon(self) -> None:
+        """Let nobody begin it, and wait for whoever has: it writes into arrays of the caller."""
+        if self._claim.acquire(blocking=False):
+            del self._function
+        elif self._done.acquire(timeout=_PATIENCE):
+            self._done.release()
 
 
 class _Workers:
@@ -191,11 +231,16 @@ def map_ranges(
     bounds = [n * k // parts for k in range(parts + 1)]
     pieces = [_Range(function, (k, bounds[k], bounds[k + 1])) for k in range(parts)]
     workers = _workers()
-    for piece in pieces[1:]:
-        workers.ranges.put(piece)
-    pieces[0].work()
-    # Ranges that nobody has begun are done here: where other programs hold the cores, waiting for
-    # a thread to wake up would cost more. Later ranges are the likelier to be left.
-    for piece in reversed(pieces):
-        piece.work()
-    return [piece.result() for piece in pieces]
+    try:
+        for piece in pieces[1:]:
+            workers.ranges.put(piece)
+        pieces[0].work()
+        # Ranges that nobody has begun are done here: where other programs hold the cores, waiting
+        # for a thread to wake up would cost more. Later ranges are the likelier to be left.
+        for piece in reversed(pieces):
+            piece.work()
+        return [piece.result() for piece in pieces]
+    except BaseException:
+        for piece in pieces:
+            piece.abandon()
+        raise

@@ -23,6 +23,8 @@ KERNELS = ("rbf", "poly", "linear", "laplacian", "cosine", "precomputed")
 
 # Rows of a block: large enough for BLAS, small enough to stay in a cache.
 _ROWS = 512
+# Features of a kernel are squared and added.
+_LARGEST = 1e120
 # Share of entries from which sparse rows are multiplied as full ones.
 _DENSE = 0.05
 
@@ -51,9 +53,13 @@ class KernelFunction:
         if callable(self.name):
             return _checked(self.name(X, Z), X.shape[0], Z.shape[0])
         if self.name == "laplacian":
-            distance = np.asarray(manhattan_distances(X, Z), dtype=np.float64)
-            distance *= -self.gamma
-            return np.exp(distance, out=distance)
+            with np.errstate(over="ignore", invalid="ignore"):
+                distance = np.asarray(manhattan_distances(X, Z), dtype=np.float64)
+                distance *= -self.gamma
+                np.exp(distance, out=distance)
+            if not np.isfinite(float(distance.sum())):
+                raise self.overflow()
+            return distance
         if self.name == "cosine":
             X, Z = normalize(X), normalize(Z)
         # Beyond a few entries a row the product of full rows is the faster one.
@@ -61,10 +67,11 @@ class KernelFunction:
         full = not sparse or X.nnz > _DENSE * X.shape[0] * X.shape[1]
         other = np.asarray(as_dense(Z), dtype=np.float64) if full else Z
         # Distances do not change with the origin, but those far from it lose their digits.
-        origin = other.mean(axis=0) if full and self.name == "rbf" and len(other) else None
-        if origin is not None:
-            other = other - origin
-        norms = square_norms(other) if self.name == "rbf" else np.zeros(0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            origin = other.mean(axis=0) if full and self.name == "rbf" and len(other) else None
+            if origin is not None:
+                other = other - origin
+            norms = square_norms(other) if self.name == "rbf" else np.zeros(0)
         out = np.empty((X.shape[0], Z.shape[0]))
 
         def part(_: int, start: int, stop: int) -> None:
@@ -73,27 +80,34 @@ class KernelFunction:
                 block = X[rows]
                 if full:
                     block = np.asarray(as_dense(block), dtype=np.float64)
-                if origin is not None:
-                    block = block - origin
-                self._finish(block, other, norms, out[rows])
+                self._finish(block, origin, other, norms, out[rows])
 
         with one_blas_thread(Z.shape[0]):
             map_ranges(part, X.shape[0], out.size * X.shape[1] // 8)
         return out
 
-    def _finish(self, block: Any, other: Any, norms: Floats, out: Floats) -> None:
+    def _finish(
+        self, block: Any, origin: Floats | None, other: Any, norms: Floats, out: Floats
+    ) -> None:
         """Write the kernel of a block of rows with the others."""
         with np.errstate(over="ignore", invalid="ignore"):
+            block = block if origin is None else block - origin
             self._write(block, other, norms, out)
-            finite = np.isfinite(float(out.sum()))
-        if not finite:
+            sound = self._sound(out)
+        if not sound:
             raise self.overflow()
 
+    def _sound(self, values: Floats) -> bool:
+        """Return whether the values can be squared and added; those of "rbf" are at most 1."""
+        if self.name == "rbf" or not values.size:
+            return bool(np.isfinite(float(values.sum())))
+        return bool(max(float(values.max()), -float(values.min())) <= _LARGEST)
+
     def overflow(self) -> ValueError:
-        """Return what to raise where the kernel has values that are not finite."""
+        """Return what to raise where the kernel has values that cannot be computed with."""
         return ValueError(
-            f"kernel={self.name!r} has values that are not finite: the entries of X, "
-            "kernel_gamma or degree are too large. Put a StandardScaler before it."
+            f"kernel={self.name!r} has values that are not finite, or beyond {_LARGEST:g}: the "
+            "entries of X, kernel_gamma or degree are too large. Put a StandardScaler before it."
         )
 
     def _write(self, block: Any, other: Any, norms: Floats, out: Floats) -> None:
@@ -125,7 +139,7 @@ class KernelFunction:
                 return (values > 0).astype(np.float64)
             if self.name == "poly":
                 values = (self.gamma * values + self.coef0) ** self.degree
-        if not np.isfinite(values).all():
+        if not self._sound(values):
             raise self.overflow()
         return values
 

@@ -56,11 +56,62 @@ class RowSource(ABC):
 
         A block may be of any type of number and of any layout, and may lie in `room`. It is valid
         until the next one is asked for.
+
+        Parameters
+        ----------
+        needed : ndarray of int or None, default=None
+            Numbers of the rows that are looked at, in order; all of them when None.
+        room : Room or None, default=None
+            Memory that blocks may be put into, so that each pass need not ask for its own.
+
+        Yields
+        ------
+        rows : slice
+            Which rows these are.
+        block : ndarray of shape (n_rows, n_features)
+            The rows.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from bblr import Shards
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for k in range(2):
+        ...         np.save(Path(folder) / f"rows-{k}.npy", np.full((2, 3), float(k)))
+        ...     for rows, block in Shards(folder).blocks():
+        ...         print(rows, block.sum())
+        slice(0, 2, None) 0.0
+        slice(2, 4, None) 6.0
         """
 
     @abstractmethod
     def column(self, j: int) -> Floats:
-        """Return a copy of column j."""
+        """Return a copy of column j.
+
+        Parameters
+        ----------
+        j : int
+            Number of the column, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Its entries.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from bblr import Shards
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for k in range(2):
+        ...         np.save(Path(folder) / f"rows-{k}.npy", np.full((2, 3), float(k)))
+        ...     Shards(folder).column(2)
+        array([0., 0., 1., 1.])
+        """
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:

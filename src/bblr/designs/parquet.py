@@ -167,7 +167,13 @@ def _schema(file: Path) -> dict[str, np.dtype[Any] | None]:
     """Return the type of each column, None where it is not a number; an index is no column."""
     with _opened(file) as parquet:
         schema = parquet.schema_arrow
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    try:
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{file} is not a sound Parquet file: what pandas wrote into it cannot be read "
+            f"({error})"
+        ) from None
     fields = [field for field in schema if field.name not in index]
     names = [field.name for field in fields]
     if len(set(names)) < len(names):

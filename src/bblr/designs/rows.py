@@ -53,6 +53,10 @@ class Rows:
         """Return the sum."""
         return float(vector.sum())
 
+    def largest(self, vector: Vector) -> float:
+        """Return the largest number, none being negative."""
+        return float(vector.max(initial=0.0))
+
     def sums(self, matrix: Vector) -> Floats:
         """Return the sum of each column."""
         return np.asarray(matrix.sum(axis=0))
@@ -126,7 +130,9 @@ class Rows:
 
     def falloff(self, vector: Vector, limit: float) -> Vector:
         """Return 1 up to the limit, and beyond it the square of what the limit is of a number."""
-        return np.minimum(1.0, limit / vector) ** 2
+        # A row of weight 0 may lie so far out that its length is infinite, and so may be a limit.
+        with np.errstate(invalid="ignore"):
+            return np.where(vector <= limit, 1.0, limit / vector) ** 2
 
     def line(
         self, raw: Vector, change: Vector, y: Vector, weight: Vector, threshold: float

@@ -20,8 +20,13 @@ from bblr.designs.rows import Rows, Vector
 
 # A column that varies by less than this share of its size is constant up to rounding.
 _FLAT = 1e-13
+# Squares of columns are added, weighted and divided by each other: they must stay away from the
+# ends of the range of floats, above all from the upper one.
+_LARGEST, _SMALLEST = 1e120, 1e-150
 # Columns farther from zero than this many standard deviations need all digits of a product.
 _FAR = 100.0
+# Sums of products stay in the range of single precision up to this, and down to its inverse.
+_NARROW = 1e18
 
 
 class ScaledDesign:
@@ -45,13 +50,17 @@ class ScaledDesign:
 
     Notes
     -----
-    m and s are the weighted mean and standard deviation. A column that is zero in more than half
-    of the rows is an indicator or a count of something rare: its zeros mean "not there", so it is
-    not centred, and s is the geometric mean of two root mean squares, that of all entries and that
-    of the entries other than zero. By the latter alone a penalty holds a rare word back as much as
-    a frequent one, though what is rare tells more where it occurs; by the former alone every word
-    may move the scores as much as any other, and words seen once or twice drown the rest. This
-    keeps sparse matrices sparse, and is the same whether the matrix is stored dense or sparse.
+    m and s are the weighted mean and standard deviation. Of a column that is constant up to
+    rounding, or varies by less than 1e-150, s is infinite: it takes no part, and has a weight of
+    exactly 0. One whose root mean square exceeds 1e120 is refused.
+
+    A column that is zero in more than half of the rows is an indicator or a count of something
+    rare: its zeros mean "not there", so it is not centred, and s is the geometric mean of two root
+    mean squares, that of all entries and that of the entries other than zero. By the latter alone
+    a penalty holds a rare word back as much as a frequent one, though what is rare tells more
+    where it occurs; by the former alone every word may move the scores as much as any other, and
+    words seen once or twice drown the rest. This keeps sparse matrices sparse, and is the same
+    whether the matrix is stored dense or sparse.
     """
 
     def __init__(
@@ -76,8 +85,19 @@ class ScaledDesign:
         self.centre, self.scale, self.rare = _centre_scale(
             design, weight, fit_intercept, z_score
         )
-        if np.all(np.abs(self.centre) <= _FAR * self.scale):
+        if self._can_be_narrow:
             self.design = design.narrowed()
+
+    @property
+    def _can_be_narrow(self) -> bool:
+        """Whether products in single precision keep enough digits, and their range."""
+        far = np.abs(self.centre)
+        size = np.maximum(far, np.where(np.isinf(self.scale), 0.0, self.scale))
+        return bool(
+            np.all(far <= _FAR * self.scale)
+            and np.all(size <= _NARROW)
+            and np.all(self.scale >= 1.0 / _NARROW)
+        )
 
     @property
     def rows(self) -> Rows:
@@ -103,8 +123,8 @@ class ScaledDesign:
 
     def pack(self, coef: Floats, intercept: float) -> Floats:
         """Return the parameters of weights and intercept in the units of X."""
-        theta = np.empty(self.size)
-        theta[: self.n_features] = coef * self.scale
+        theta = np.zeros(self.size)
+        np.multiply(coef, self.scale, out=theta[: self.n_features], where=self.scale < np.inf)
         if self.fit_intercept:
             theta[-1] = intercept + float(self.centre @ coef)
         return theta
@@ -215,8 +235,8 @@ class ScaledDesign:
         self, raw: Vector, j: int, y: Vector, weight: Vector, threshold: float
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along parameter j, and what it saves."""
-        if self._is_intercept(j):
-            return self.rows.line(raw, self.rows.ones(raw), y, weight, threshold)
+        if self._is_intercept(j) or np.isinf(self.scale[j]):
+            return self.rows.line(raw, self.along(j, raw), y, weight, threshold)
         centre, scale = float(self.centre[j]), float(self.scale[j])
         step, errors, before = self.design.axis_line(raw, j, centre, y, weight, threshold)
         return step * scale, errors, before
@@ -229,8 +249,7 @@ class ScaledDesign:
     def _reach(self) -> Vector:
         if not self.rare.any():
             return self._square_norm
-        # Infinite scale takes a column out. In columns that are mostly zero a long row is a rich
-        # one, not one that lies far out.
+        # In columns that are mostly zero a long row is a rich one, not one that lies far out.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
 
     def leverage(self, limit: float, weight: Vector) -> Vector:
@@ -287,15 +306,17 @@ class ScaledDesign:
 def _centre_scale(
     design: Design, weight: Floats, fit_intercept: bool, z_score: bool
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    moments = design.moments(weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = design.moments(weight)
+    _check_range(moments.mean_square)
     rare = moments.nonzero < 0.5 - 1e-9
     if z_score:
         # Without an intercept nothing can make up for a centre.
         square = moments.variance if fit_intercept else moments.mean_square
         scale = np.sqrt(square * moments.total / max(moments.total - 1.0, 1.0))
-        flat = ~(scale > _FLAT * np.sqrt(moments.mean_square))
+        flat = _is_flat(scale, moments.mean_square)
         centre = moments.mean if fit_intercept else np.zeros(design.n_features)
-        return centre, np.where(flat, 1.0, scale), rare
+        return centre, np.where(flat, np.inf, scale), rare
     with np.errstate(divide="ignore", invalid="ignore"):
         about_zero = np.sqrt(moments.mean_square) / moments.nonzero**0.25
     if not fit_intercept:
@@ -303,5 +324,22 @@ def _centre_scale(
     else:
         centre = np.where(rare, 0.0, moments.mean)
         scale = np.where(rare, about_zero, np.sqrt(moments.variance))
-    flat = ~(scale > _FLAT * np.sqrt(moments.mean_square)) | ~np.isfinite(scale)
-    return centre, np.where(flat, 1.0, scale), rare
+    flat = _is_flat(scale, moments.mean_square) | ~np.isfinite(scale)
+    return centre, np.where(flat, np.inf, scale), rare
+
+
+def _is_flat(scale: Floats, mean_square: Floats) -> NDArray[np.bool_]:
+    """Return which columns are constant up to rounding, or too small to be told from zero."""
+    return ~(scale > np.maximum(_FLAT * np.sqrt(mean_square), _SMALLEST))
+
+
+def _check_range(mean_square: Floats) -> None:
+    """Raise a ValueError unless the columns can be squared."""
+    wrong = np.flatnonzero(~(mean_square <= _LARGEST**2))
+    if len(wrong):
+        raise ValueError(
+            f"X holds numbers too large to compute with, in {len(wrong)} of its "
+            f"{len(mean_square)} columns, column {wrong[0]} first: their root mean square must be "
+            f"at most {_LARGEST:g}. Divide them by a constant, for instance with "
+            "sklearn.preprocessing.MaxAbsScaler."
+        )

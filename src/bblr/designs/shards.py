@@ -72,6 +72,12 @@ class Shards(RowSource):
         self.path = Path(path)
         self.label = label
         self.columns = None if columns is None else tuple(columns)
+        named = self.columns or ()
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise ValueError(f"columns must name each column once, but {twice} are named twice.")
+        if label is not None and label in named:
+            raise ValueError(f"columns must not name {label!r}, which label names as the classes.")
         self.files = _files(self.path)
         self._shards: list[Any]
         if self.files[0].suffix == ".npy":
@@ -98,8 +104,33 @@ class Shards(RowSource):
     def __repr__(self) -> str:
         return f"Shards({str(self.path)!r}, {len(self.files)} files, shape={self.shape})"
 
+    def __getitem__(self, rows: Any) -> Any:
+        raise TypeError(
+            "Shards stand for all rows of their files, and no rows can be picked from them, as "
+            "cross_val_score and train_test_split do. BBLRClassifierCV makes its own folds of a "
+            "directory; or divide the files into two directories."
+        )
+
     def labels(self) -> NDArray[Any]:
-        """Return the column of the classes, all in memory."""
+        """Return the column of the classes, all in memory.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The column of Parquet files that `label` names.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> from bblr import Shards
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table = pd.DataFrame({"age": [31.0, 52.0], "ill": [0, 1]})
+        ...     table.to_parquet(Path(folder) / "rows-0.parquet")
+        ...     Shards(folder, label="ill").labels()
+        array([0, 1])
+        """
         if self.label is None:
             raise ValueError("label must name the column of the classes; it was not given.")
         return np.concatenate([shard.labels(self.label) for shard in self._shards])
@@ -171,7 +202,7 @@ class NpyShard(RowSource):
             X = np.load(self.file, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             raise
-        except (OSError, ValueError, EOFError) as error:
+        except Exception as error:  # of a damaged header NumPy says what Python's parser says
             raise ValueError(f"{self.file} is not a sound .npy file of numbers: {error}") from None
         if getattr(X, "ndim", 0) != 2:
             raise ValueError(

@@ -24,6 +24,9 @@ from bblr.designs.base import (
 )
 from bblr.designs.columns import ColumnBlocks, column_blocks
 
+# Where the variance is less than this share of the mean square, their difference has lost digits.
+_NEAR = 1e-3
+
 
 def _unsigned(index: NDArray[Any]) -> NDArray[Any]:
     # An unsigned index cannot count from the end, so numba drops a test in the innermost loop:
@@ -166,7 +169,18 @@ class SparseDesign(Design):
         sums, _ = self._sum_parts(kernels.csr_moments, (3, self.n_features), weight)
         total = float(weight.sum())
         mean, square, nonzero = sums / total
-        return Moments(total, mean, square, np.maximum(0.0, square - mean**2), nonzero)
+        variance = np.maximum(0.0, square - mean**2)
+        if np.any(variance < _NEAR * square):
+            variance = self._variance(weight, mean, total)
+        return Moments(total, mean, square, variance, nonzero)
+
+    def _variance(self, weight: Floats, mean: Floats, total: float) -> Floats:
+        """Return the variance by a second pass, for columns far from zero beside their spread."""
+        sums, _ = self._sum_parts(kernels.csr_squares_about, (2, self.n_features), weight, mean)
+        square, stored = sums / total
+        # What is stored in every row has no zeros, whatever the rounding.
+        zeros = np.where(stored > 1.0 - 1e-12, 0.0, 1.0 - stored)
+        return square + zeros * mean**2
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""

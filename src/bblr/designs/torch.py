@@ -24,6 +24,7 @@ from bblr.designs.base import (
     SoftmaxLoss,
 )
 from bblr.designs.rows import Vector
+from bblr.designs.torch_curvature import sample, second_moments, solver_of
 from bblr.designs.torch_place import placed
 from bblr.designs.torch_rows import TorchRows
 
@@ -253,24 +254,12 @@ class TorchDesign(Design):
     ) -> Curvature:
         """Return the second moments about the centre, of a sample where there are many rows."""
         most = min(most, self.n_rows)
-        return self._careful(lambda: self._curvature(*_sample(weight, size, most), centre))
+        return self._careful(lambda: self._curvature(*sample(weight, size, most), centre))
 
     def _curvature(self, rows: Tensor, weight: Tensor, centre: Floats) -> Curvature:
         d = self.n_features
         origin = torch.as_tensor(centre, device=self.device)
-        step = max(1, self._block // max(1, d))
-        sums = torch.zeros(d * d + d + 1, dtype=torch.float64, device=self.device)
-        start = 0
-        for part in self.parts:
-            inside = (rows >= start) & (rows < start + len(part)) if len(self.parts) > 1 else None
-            place = rows if inside is None else rows[inside] - start
-            own = weight if inside is None else weight[inside]
-            for s in range(0, len(place), step):
-                some = part[place[s : s + step].to(part.device)].to(self.device).double()
-                X, w = some - origin, own[s : s + step]
-                pulled = X * w[:, None]
-                sums += torch.cat([(pulled.T @ X).reshape(-1), pulled.sum(dim=0), w.sum()[None]])
-            start += len(part)
+        sums = second_moments(self.parts, rows, weight, origin, self._block // max(1, d))
         found = sums.cpu().numpy()
         return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
 
@@ -292,7 +281,7 @@ class TorchDesign(Design):
         if len(self.parts) > 1:
             return None
         (part,) = self.parts
-        rows, own = _sample(weight, size, min(most, self.n_rows))
+        rows, own = sample(weight, size, min(most, self.n_rows))
         if self._units is None or self._units[0] is not centre:
             self._units = centre, self._constants(centre, 1.0 / scale)
         origin, inverse = self._units[1]
@@ -302,17 +291,7 @@ class TorchDesign(Design):
         matrix = (Z * own[:, None]).T @ Z
         spread = (weight.sum() * (1e-3 / len(floor))).clamp_(min=least)
         matrix.diagonal().add_(self._constants(floor)[0] + spread)
-        factor, failed = torch.linalg.cholesky_ex(matrix)
-
-        def solve(vector: Floats) -> Floats:
-            half = torch.linalg.solve_triangular(factor, self._constants(vector).T, upper=False)
-            found = torch.linalg.solve_triangular(factor.T, half, upper=True).squeeze(1)
-            out: Floats = torch.cat([found, failed[None]]).cpu().numpy()
-            if out[-1] == 0.0:
-                return out[:-1]
-            return vector / np.maximum(matrix.diagonal().cpu().numpy(), floor + least)
-
-        return solve
+        return solver_of(matrix, floor, least)
 
     def _constants(self, *arrays: Floats) -> Tensor:
         """Return arrays on the device, sent in one message."""
@@ -339,22 +318,3 @@ def _joined(parts: list[Tensor]) -> Tensor:
 def _transposed(X: Tensor, residual: Tensor) -> Tensor:
     """Return X.T @ residual in float64."""
     return (X.T @ residual.to(X.dtype)).double()
-
-
-def _sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Draw the rows that `rows.sample` draws, without asking the device how many they are.
-
-    The rows that are too many have a weight of zero: to ask would be to wait for all the work that
-    the device was given before.
-    """
-    share = weight * size
-    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
-    share = (share * (most / share.sum().clamp_(min=1e-290))).clamp_(max=1.0)
-    positive = (weight > 0).double().cumsum(0)
-    few = positive[-1] <= most
-    reached = torch.where(few, positive, share.cumsum(0))
-    # Each row is drawn at most once: where the sum passes a half, and every whole number after it.
-    at = torch.arange(most, dtype=torch.float64, device=weight.device) + 0.5
-    rows = torch.searchsorted(reached, at).clamp_(max=len(weight) - 1)
-    own = weight[rows] / torch.where(few, 1.0, share[rows])
-    return rows, torch.where(at <= reached[-1], own, 0.0)

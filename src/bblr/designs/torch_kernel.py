@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr._numeric.arrays import plain_view
 from bblr.designs.algebra import Algebra, Floats
 from bblr.designs.base import Curvature, Design
 from bblr.designs.centres import Basis
 from bblr.designs.kernel_function import Gram, KernelFunction
 from bblr.designs.torch import Tensor, TorchDesign
+from bblr.designs.torch_place import as_tensor
 
 # Numbers of a block of similarities, 128 MiB of float64.
 _BLOCK = 2**24
@@ -38,7 +38,7 @@ class DeviceAlgebra(Algebra):
 
     def tensor(self, values: Floats) -> Tensor:
         """Return an array as a tensor on the device."""
-        return torch.as_tensor(plain_view(values), device=self.device)
+        return as_tensor(values).to(self.device)
 
     def zeros(self, rows: int, columns: int) -> Tensor:
         """Return a matrix of zeros."""

@@ -60,6 +60,10 @@ class TorchRows(Rows):
         """Return the sum."""
         return float(vector.sum())
 
+    def largest(self, vector: Vector) -> float:
+        """Return the largest number, none being negative."""
+        return float(vector.max())
+
     def sums(self, matrix: Vector) -> Floats:
         """Return the sum of each column."""
         return self.local(matrix.sum(dim=0))

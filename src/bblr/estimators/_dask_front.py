@@ -20,13 +20,8 @@ from sklearn.utils.validation import (
 
 from bblr.designs.dask import DaskDesign, DaskRows, RemoteVector, Session
 from bblr.designs.dense import surely_finite
-from bblr.estimators._front import (
-    Training,
-    check_classes,
-    check_heaviest,
-    class_factors,
-    refuse_no_weight,
-)
+from bblr.estimators._class_weight import class_factors, kept_classes
+from bblr.estimators._front import Training, check_classes, check_heaviest, refuse_no_weight
 
 
 def resolve_client(client: Any) -> Any:
@@ -116,7 +111,8 @@ def _piece(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 def checked_collection(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return a Dask array with all columns in one chunk, or a dataframe of numbers."""
-    if not is_dask(X) or not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
+    # A delayed value has every attribute one asks for, as another delayed value.
+    if not is_dask(X) or not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
         raise TypeError(
             "X must be a Dask array of two dimensions or a Dask dataframe, got "
             f"{type(X).__name__}. For data in memory use bblr."
@@ -187,10 +183,12 @@ def _aligned(X: Any, values: Any, n: int, name: str) -> list[Any] | None:
 def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]:
     """Validate the rows, labels and weights of a partition, on its worker."""
     if X.shape[0]:
-        X = check_array(
-            X, accept_sparse=["csr", "csc"], dtype=np.dtype(dtype), input_name="X",
-            accept_large_sparse=True, ensure_all_finite=not surely_finite(X),
-        )  # fmt: skip
+        # A sum that is not finite makes scikit-learn look closer; it need not warn as well.
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = check_array(
+                X, accept_sparse=["csr", "csc"], dtype=np.dtype(dtype), input_name="X",
+                accept_large_sparse=True, ensure_all_finite=not surely_finite(X),
+            )  # fmt: skip
     else:
         X = np.empty((0, X.shape[1]))
     n = X.shape[0]
@@ -234,15 +232,18 @@ def _validated(estimator: Any, session: Session, y: Any, sample_weight: Any) -> 
         extents = rows.in_order("extent", weight)
         refuse_no_weight(any(most > 0 for _, most, _ in extents))
     classes = _classes(rows, labels, weight)
+    kept = kept_classes(estimator.class_weight, classes)
+    if not kept.all():
+        weight = weight * rows.new("factors", rows.new("codes", labels, classes), kept * 1.0)
+        classes = classes[kept]
     check_classes(classes, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
     codes = rows.new("codes", labels, classes)
     totals = rows.ask("class_totals", codes, weight, len(classes))
     factors = class_factors(estimator.class_weight, classes, totals)
     if estimator.class_weight is not None:
         weight = weight * rows.new("factors", codes, factors)
-    if len(classes) > 2:
-        heaviest = max(most for _, most, _ in rows.in_order("extent", weight))
-        check_heaviest(heaviest, len(classes))
+    if given is not None or estimator.class_weight is not None:
+        check_heaviest(max(most for _, most, _ in rows.in_order("extent", weight)))
     target = rows.new("signs", codes) if len(classes) == 2 else codes
     rows.stands(target, np.float64 if len(classes) == 2 else np.intp)
     rows.stands(weight, np.float64)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs.kernel_function import KernelFunction
-from bblr.estimators._front import Training, is_precomputed
+from bblr.estimators._front import Training, is_precomputed, validate_rows
 from bblr.estimators._kernel import KernelFit
-from bblr.estimators._linear import ProbabilisticClassifier
+from bblr.estimators._linear import ProbabilisticClassifier, finite_scores
 from bblr.estimators._stream import refuse_shards
 from bblr.estimators._tensors import device_decision, like, uses_torch
 from bblr.losses import DirichletDiscrete
@@ -44,7 +44,7 @@ class KernelClassifier(ProbabilisticClassifier):
         return tags
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of each row: its similarities @ dual_coef_ + intercept_.
+        """Return the score of each row: ``similarities @ dual_coef_.T + intercept_``.
 
         Parameters
         ----------
@@ -65,14 +65,9 @@ class KernelClassifier(ProbabilisticClassifier):
             return decision if decision.shape[1] > 1 else decision[:, 0]
         given = X if uses_torch(self, X) else None
         X = as_numpy(X) if is_tensor(X) else X
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=False if precomputed else "csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        decision = like(self._decision(X, precomputed), given)
+        X = validate_rows(self, X, False if precomputed else "csr")
+        with np.errstate(over="ignore", invalid="ignore"):
+            decision = finite_scores(like(self._decision(X, precomputed), given))
         return decision if decision.shape[1] > 1 else decision[:, 0]
 
     def _decision(self, X: Any, precomputed: bool) -> Floats:
@@ -122,5 +117,3 @@ class KernelClassifier(ProbabilisticClassifier):
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)
-
-

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn import config_context
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -15,10 +19,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from bblr._checks import LARGEST
 from bblr._numeric.tensors import as_numpy, is_tensor
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
 from bblr.designs.rows import Vector
+from bblr.estimators._class_weight import class_factors, kept_classes
+from bblr.estimators._frames import naming_columns, refuse_no_columns
 from bblr.estimators._stream import open_rows, refuse_shards, validate_streamed_training
 from bblr.estimators._tensors import (
     check_labels,
@@ -31,9 +38,6 @@ from bblr.estimators._tensors import (
 )
 
 Floats = NDArray[np.float64]
-
-# Squares of sums of weights are formed.
-_HEAVIEST = 1e100
 
 
 class Training(NamedTuple):
@@ -94,18 +98,24 @@ def validate_training(
 def _array_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, sparse: Any
 ) -> Training:
-    # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched.
+    refuse_no_columns(estimator, X)
+    X = _readable(X)
+    # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum of
+    # finite numbers that is not finite makes scikit-learn look closer; it need not warn as well.
+    with config_context(array_api_dispatch=False), np.errstate(over="ignore", invalid="ignore"):
+        with _naming_labels(), naming_columns(X):
+            X, y = validate_data(
+                estimator,
+                X,
+                y,
+                accept_sparse=sparse,
+                dtype=[np.float64, np.float32],
+                accept_large_sparse=True,
+                # scikit-learn looks for NaN on one thread, and words the errors.
+                ensure_all_finite=not surely_finite(X),
+            )
+        check_format(X)
     with config_context(array_api_dispatch=False):
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse=sparse,
-            dtype=[np.float64, np.float32],
-            accept_large_sparse=True,
-            # scikit-learn looks for NaN on one thread, and words the errors.
-            ensure_all_finite=not surely_finite(X),
-        )
         return _encoded(estimator, X, y, sample_weight, class_weight)
 
 
@@ -113,17 +123,84 @@ def _encoded(
     estimator: Any, X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any
 ) -> Training:
     weight = _row_weights(sample_weight, y)
-    check_classification_targets(y)
-    classes = np.unique(y[weight > 0])
+    classes = found_classes(y, weight > 0)
+    kept = kept_classes(class_weight, classes)
+    if not kept.all():
+        weight[np.isin(y, classes[~kept])] = 0.0
+        classes = classes[kept]
     check_classes(y, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
     # Classes of which no example has a weight count as the nearest that has; they have none.
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
     factors = class_factors(class_weight, classes, totals)
     weight = weight * factors[codes]
-    check_heaviest(weight.max(), len(classes))
+    check_heaviest(weight.max())
     labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
     return Training(X, make_design(X), labels, weight, classes, totals * factors)
+
+
+@contextmanager
+def _naming_labels() -> Iterator[None]:
+    """Say of which input scikit-learn speaks: of labels that are objects it does not."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).strip() != "Input contains NaN":
+            raise
+        raise ValueError("Input y contains NaN: remove the rows without a label.") from None
+
+
+def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
+    """Return the labels of the rows that count, in their order."""
+    try:
+        check_classification_targets(y)
+        return np.unique(y[counted])
+    except TypeError as error:
+        raise ValueError(
+            f"y must hold labels of one kind that can be put in order: {error}. Turn them into "
+            "text or numbers, for instance by [str(label) for label in y]."
+        ) from None
+
+
+def _readable(X: Any) -> Any:
+    """Return X, of a tensor what NumPy can read: none whose gradient is asked for."""
+    if not is_tensor(X):
+        return X
+    if str(X.layout) != "torch.strided":
+        raise TypeError(
+            "X is a sparse tensor, which NumPy cannot read; use X.to_dense(), or a sparse matrix "
+            "of scipy."
+        )
+    return X.detach()
+
+
+def validate_rows(estimator: Any, X: Any, sparse: Any) -> Any:
+    """Return rows to be scored as a float array or a sparse matrix, checked."""
+    refuse_no_columns(estimator, X)
+    X = _readable(X)
+    with np.errstate(over="ignore", invalid="ignore"), naming_columns(X):
+        X = validate_data(
+            estimator, X, accept_sparse=sparse, dtype=[np.float64, np.float32], reset=False
+        )
+    check_format(X)
+    return X
+
+
+def check_format(X: Any) -> None:
+    """Raise a ValueError for a sparse matrix whose indices lead out of it.
+
+    Compiled code does not look; it would read whatever lies there.
+    """
+    sparse = issparse(X)
+    if not sparse:
+        return
+    try:
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is a sparse matrix that contradicts itself: {error}. Build it anew from rows, "
+            "columns and values, for instance by scipy.sparse.coo_array."
+        ) from None
 
 
 def _tensor_training(
@@ -157,16 +234,24 @@ def _tensor_training(
         classes, codes = encode_tensor(y, weight > 0)
     else:
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes = np.unique(y[rows.local(weight > 0)])
+        with _naming_labels():
+            assert_all_finite(y, input_name="y")
+        classes = found_classes(y, rows.local(weight > 0))
         codes = rows.vector(np.minimum(np.searchsorted(classes, y), len(classes) - 1))
     known, codes = as_numpy(classes), rows.vector(codes)
+    kept = kept_classes(class_weight, known)
+    if not kept.all():
+        # Places among the kept; those of the others do not matter without a weight.
+        places = np.maximum(np.cumsum(kept) - 1, 0)
+        weight = weight * rows.vector(kept)[codes]
+        classes = classes[np.flatnonzero(kept).tolist()]
+        known, codes = known[kept], rows.vector(places)[codes]
     check_classes(y, known, estimator.__sklearn_tags__().classifier_tags.multi_class)
     totals = rows.local(codes.bincount(weight, len(known)))
     factors = class_factors(class_weight, known, totals)
     if class_weight is not None:
         weight = weight * rows.vector(factors)[codes]
-    check_heaviest(float(weight.max()), len(known))
+    check_heaviest(float(weight.max()))
     labels = codes if len(known) > 2 else 2.0 * codes.double() - 1.0
     return Training(X, design, labels, weight, classes, totals * factors)
 
@@ -175,11 +260,16 @@ def _local(value: Any) -> Any:
     return as_numpy(value) if is_tensor(value) else value
 
 
-def check_heaviest(heaviest: float, n_classes: int) -> None:
-    """Raise a ValueError where the weights of many classes cannot be squared."""
-    if n_classes > 2 and not heaviest <= _HEAVIEST:
+def check_heaviest(heaviest: float) -> None:
+    """Raise a ValueError where weights cannot be squared, or are no more than rounding."""
+    if heaviest < 1 / LARGEST:
         raise ValueError(
-            f"sample_weight and class_weight must come to at most {_HEAVIEST:g} together, got "
+            f"sample_weight and class_weight must come to at least {1 / LARGEST:g} together for "
+            f"some row, got {heaviest:g} at most; divide them by their mean."
+        )
+    if not heaviest <= LARGEST:
+        raise ValueError(
+            f"sample_weight and class_weight must come to at most {LARGEST:g} together, got "
             f"{heaviest:g}; divide them by their mean."
         )
 
@@ -255,7 +345,7 @@ def check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
     if len(classes) < 2:
         raise ValueError(
             f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
-            f"{classes.tolist()}. Examples of zero weight do not count."
+            f"{classes.tolist()}. Examples and classes of zero weight do not count."
         )
     if len(classes) > 2 and not many:
         kind = type_of_target(as_numpy(y), input_name="y")
@@ -264,25 +354,3 @@ def check_classes(y: Any, classes: NDArray[Any], many: bool) -> None:
             f"y holds {len(classes)} classes. Wrap the estimator in "
             "sklearn.multiclass.OneVsRestClassifier, or choose two of them."
         )
-
-
-def class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
-    """Return the factor of each class."""
-    if class_weight is None:
-        return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return np.asarray(totals.sum() / (len(classes) * totals))
-    if not isinstance(class_weight, dict):
-        raise ValueError(
-            "class_weight must be 'balanced', a dict of weights by class, or None; "
-            f"got {class_weight!r}."
-        )
-    unknown = [label for label in class_weight if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(
-            f"class_weight names {unknown}, which are not among the classes {classes.tolist()}."
-        )
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not (np.isfinite(factors) & (factors > 0)).all():
-        raise ValueError(f"class_weight must hold positive, finite weights, got {class_weight}.")
-    return factors

@@ -30,11 +30,12 @@ from bblr.estimators._training import (
     own_link,
     robust_start,
 )
+from bblr.estimators._watch import Watch
 from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.many_objective import ManyObjective
 from bblr.priors import Prior
-from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution
-from bblr.solvers.solution import Callback
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.solvers.solution import stopped
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -206,6 +207,18 @@ class KernelFit(NamedTuple):
     objective: AnyObjective
     solution: Solution
 
+    def noted(self, cut: bool) -> KernelFit:
+        """Return the fit, with a note where a callback wanted no more of it."""
+        if not cut:
+            return self
+        *before, last = self.solution.trace
+        return self._replace(solution=replace(self.solution, trace=[*before, stopped(last)]))
+
+    def after(self, trace: list[Stage]) -> KernelFit:
+        """Return the fit, with the stages that led to it."""
+        n_iter = sum(stage.n_iter for stage in trace)
+        return self._replace(solution=replace(self.solution, trace=trace, n_iter=n_iter))
+
     @property
     def _by_class(self) -> Floats:
         """Parameters, a row a class; of two classes one row."""
@@ -249,9 +262,9 @@ def fit(
     l2: float,
     gammas: tuple[float, ...],
     descent: LBFGS,
-    callback: Callback | None = None,
+    watch: Watch | None = None,
 ) -> KernelFit:
-    """Walk through the gammas in the coordinates of a basis."""
+    """Walk through the gammas in the coordinates of a basis, each told to a watch."""
     large = basis.transform.shape[1] > _MAX_NEWTON
     objective = problem.objective(basis, prior, gaussian(l2, prior), uncorrelated=large)
     stage: Any = descent
@@ -263,5 +276,15 @@ def fit(
         start = replace(stage, tol=LOOSE * stage.tol)
         theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
     annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
-    solution = annealing.minimise(objective, theta, callback=callback)
-    return KernelFit(basis, objective.with_gamma(gammas[-1]), solution)
+
+    def fitted(solution: Solution) -> KernelFit:
+        return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
+
+    if watch is None:
+        return fitted(annealing.minimise(objective, theta))
+    tell = watch.walk(gammas)
+    return fitted(
+        annealing.minimise(
+            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
+        )
+    )

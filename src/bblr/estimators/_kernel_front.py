@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 SPARSITIES = ("backward", "gauss-laplace")
 PENALTIES = ("rkhs", "ridge")
+# Below this the inverse of a variance is not a number, and rows are as good as equal.
+_LEAST_VARIANCE = 1e-290
 # Centres to start an elimination from, for each vector that shall be left.
 _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
@@ -122,13 +124,21 @@ def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
     """
     weight = weight / float(weight.max())
     total = float(weight.sum()) * X.shape[1]
-    mean = float(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
     sparse = issparse(X)
-    if sparse:
-        variance = float(weight @ square_norms(X)) / total - mean**2
-    else:
-        variance = float(weight @ square_norms(X - X.dtype.type(mean))) / total
-    if not (np.isfinite(variance) and variance > 0):
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.float64(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
+        if sparse:
+            variance = float(weight @ square_norms(X) / total - mean**2)
+        else:
+            variance = float(weight @ square_norms(X - X.dtype.type(mean)) / total)
+    if not np.isfinite(variance) and kernel in ("linear", "cosine", "precomputed"):
+        return 1.0  # they have no width; what they cannot do themselves they say
+    if not np.isfinite(variance):
+        raise ValueError(
+            "X holds numbers too large to be squared, and kernel_gamma='scale' needs their "
+            "variance. Divide X by a constant, for instance with a StandardScaler."
+        )
+    if variance < _LEAST_VARIANCE:
         return 1.0
     laplacian = isinstance(kernel, str) and kernel == "laplacian"
     return 1.0 / (X.shape[1] * (np.sqrt(variance) if laplacian else variance))

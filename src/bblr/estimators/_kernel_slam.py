@@ -9,13 +9,12 @@ penalty it may get some; a fold then sees the features of the rows held out, nev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from bblr.designs.centres import Basis
 from bblr.estimators._front import Training
@@ -23,6 +22,7 @@ from bblr.estimators._kernel import KernelProblem, fit
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import AnyPrior, gaussian
 from bblr.estimators._validation import Fold, Path, Validation, make_folds
+from bblr.estimators._watch import Watch
 from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.priors import Gaussian
 from bblr.solvers import LBFGS
@@ -80,6 +80,8 @@ class KernelSearch:
         Seed of the draws.
     n_jobs : int or None
         Widths or folds to work on at the same time.
+    watch : Watch
+        Hears of widths and folds.
     """
 
     problem: KernelProblem
@@ -88,6 +90,12 @@ class KernelSearch:
     centres: int | None
     seed: int
     n_jobs: int | None = None
+    watch: Watch = field(default_factory=Watch)
+
+    @property
+    def _unwatched(self) -> KernelSearch:
+        """Itself as other processes get it: the watch holds all of the data."""
+        return replace(self, watch=Watch())
 
     def at_width(self, kernel_gamma: float) -> KernelProblem:
         """Return the problem with a kernel of that width."""
@@ -106,8 +114,9 @@ class KernelSearch:
         self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior
     ) -> list[Cell]:
         """Return the cross-validated error of each width and penalty."""
-        done = Parallel(n_jobs=self.n_jobs)(
-            delayed(_width_cells)(self, width, l2s, prior) for width in widths
+        arguments = [(self._unwatched, width, l2s, prior) for width in widths]
+        done = self.watch.in_parallel(
+            "choose width and penalty", "width", _width_cells, arguments, self.n_jobs
         )
         return [cell for cells in done for cell in cells]
 
@@ -119,8 +128,13 @@ class KernelSearch:
         centres: int | None,
     ) -> list[Cell]:
         """Return the error and loss of each width and penalty on a fifth of so many rows."""
-        fold = self._one_fifth(rows)
-        return [_held_out_cell(self, fold, pair, prior, centres) for pair in pairs]
+        fold, cells = self._one_fifth(rows), []
+        with self.watch.task("look again", len(pairs)):
+            for pair in pairs:
+                cells.append(_held_out_cell(self, fold, pair, prior, centres))
+                if self.watch.step("width and penalty"):
+                    break
+        return cells
 
     def hold_out_sizes(
         self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
@@ -152,20 +166,24 @@ class KernelSearch:
         problem = self.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
         rows = objective.y, objective.weight
-        return Validation(objective.design, *rows, self.folds, self.descent, self.n_jobs)
+        return Validation(
+            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs
+        )
 
     def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
         """Return how backward elimination to each of the sizes does on held-out rows."""
-        return self._over_folds(self.folds, _fold_sizes, kernel_gamma, path, sizes)
+        return self._over_folds("sizes", self.folds, _fold_sizes, kernel_gamma, path, sizes)
 
     def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
         """Return how each initial share of the Laplacian cluster does on held-out rows."""
-        return self._over_folds(self.share_folds(), _fold_shares, kernel_gamma, path, shares)
+        folds = self.share_folds()
+        return self._over_folds("shares", folds, _fold_shares, kernel_gamma, path, shares)
 
     def _over_folds(
-        self, folds: Sequence[Fold], work: Callable[..., Any], *what: Any
+        self, what: str, folds: Sequence[Fold], work: Callable[..., Any], *of: Any
     ) -> list[Held]:
-        done = Parallel(n_jobs=self.n_jobs)(delayed(work)(self, fold, *what) for fold in folds)
+        arguments = [(self._unwatched, fold, *of) for fold in folds]
+        done = self.watch.in_parallel(f"choose {what}", "fold", work, arguments, self.n_jobs)
         total = self._weight(folds)
         return [
             Held(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from numpy.typing import NDArray
 
 from bblr.estimators._kernel import KernelFit, KernelProblem
 from bblr.estimators._kernel_slam import REFINING_ROWS, Held, KernelSearch
-from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
+from bblr.estimators._sparse_kernel import SHARES, Elimination, gauss_laplace
 from bblr.estimators._validation import Fold, Path
-from bblr.estimators.kernel import SHARES
 
 Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]
@@ -46,8 +46,6 @@ class Sparsify:
         Number of training rows.
     centres : int or None
         Most centres of the dense fit.
-    report : callable
-        Called with a sentence at each step.
     """
 
     search: KernelSearch
@@ -55,7 +53,6 @@ class Sparsify:
     most: int | None
     n_rows: int
     centres: int | None
-    report: Callable[[str], None]
 
     @property
     def _sampled(self) -> bool:
@@ -75,13 +72,14 @@ class Sparsify:
         search = replace(self.search, folds=self._one_division())
         wider = sorted((w for w in widths if w <= width), reverse=True)[:_NEIGHBOURS]
         weaker = sorted((l2 for l2 in l2s if l2 <= path.l2), reverse=True)[:_NEIGHBOURS]
-        tried = [
-            (search.sizes(w, candidate, (self.most,))[1].loss, w, candidate)
-            for w in wider
-            for candidate in (path._replace(l2=l2) for l2 in weaker)
-        ]
+        tried: list[tuple[float, float, Path]] = []
+        for w, l2 in product(wider, weaker):
+            candidate = path._replace(l2=l2)
+            tried.append((search.sizes(w, candidate, (self.most,))[1].loss, w, candidate))
+            if search.watch.stopped:
+                break
         _, width, path = min(tried, key=lambda trial: trial[0])
-        self.report(
+        self.search.watch.say(
             f"{self.most} vectors: {len(tried)} trials, kernel_gamma={width:.3g}, l2={path.l2:g}"
         )
         return width, path
@@ -104,13 +102,16 @@ class Sparsify:
         if self.how == "gauss-laplace":
             return self._mixture(problem, dense, width, path)
         descent = self.search.descent
-        elimination = Elimination(problem, path.prior, path.l2, path.gammas[-1], descent, rng)
+        watch = self.search.watch
+        elimination = Elimination(
+            problem, path.prior, path.l2, path.gammas[-1], descent, rng, watch=watch
+        )
         if self._sampled:
             tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
         else:
             tried, held = self._cross_validate(width, path)
         size = choose_size([size for size, _, _ in tried[1:]], [loss for _, _, loss in tried])
-        self.report(f"{size} vectors")
+        watch.say(f"{size} vectors")
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
         if held is None:
             return fitted, None, tried
@@ -144,7 +145,8 @@ class Sparsify:
         tried: list[Tried] = []
         for size, held in zip((count, *sizes), scores, strict=False):
             tried.append((size, held.errors, held.loss))
-            if held.loss > (1.0 + _LOSS_RISE) * tried[0][2]:
+            enough = self.search.watch.step("size") and len(tried) > 1
+            if enough or held.loss > (1.0 + _LOSS_RISE) * tried[0][2]:
                 break
         return tried
 
@@ -154,7 +156,7 @@ class Sparsify:
         held = self.search.shares(width, path, SHARES)
         least = min(h.errors for h in held)
         k = max(k for k, h in enumerate(held) if h.errors <= least)
-        self.report(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+        self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
         fitted = gauss_laplace(
             problem, dense, SHARES[k], path.l2, self.most, self.search.descent
         )

@@ -7,6 +7,7 @@ one ends where all rows say.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from bblr.estimators._training import (
     predicts_all,
     robust_start,
 )
-from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution
-from bblr.solvers.solution import Callback
+from bblr.estimators._watch import Watch
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 
 # Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
 _ROWS_PER_PARAMETER = 64
@@ -33,16 +34,30 @@ _MIN_EFFECTIVE = 0.1
 
 
 def anneal_from_start(
-    annealing: Annealing, objective: AnyObjective, tol: float, callback: Callback | None = None
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch
 ) -> Solution:
     """Walk through the stages from a start of its own, on a sample where rows are many."""
-    if annealing.keep == "last" and annealing.search is None:
-        found = _anneal_sampled(annealing, objective, tol, callback)
-        if found is not None:
-            return found
+    few = sampled(objective) if _may_sample(annealing) else None
+    if few is None:
+        return _anneal_all(annealing, objective, tol, watch)
+    found = _anneal_sampled(annealing, objective, few, tol, watch)
+    if watch.stopped or predicts_all(objective.with_gamma(found.gamma), found):
+        return found
+    with watch.task("again on all rows", 2 * len(annealing.gammas)):
+        return _anneal_all(annealing, objective, tol, watch)
+
+
+def _may_sample(annealing: Annealing) -> bool:
+    plain = annealing.keep == "last" and annealing.search is None
+    return plain and isinstance(annealing.descent, LBFGS | FisherScoring)
+
+
+def _anneal_all(
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch
+) -> Solution:
     zero = np.zeros(objective.size)
     start = robust_start(objective, make_start(objective, tol), zero)
-    return anneal(annealing, objective, start, tol, callback)
+    return anneal(annealing, objective, start, tol, watch)
 
 
 def sampled(objective: AnyObjective) -> AnyObjective | None:
@@ -69,27 +84,25 @@ def sampled(objective: AnyObjective) -> AnyObjective | None:
 
 
 def _anneal_sampled(
-    annealing: Annealing, objective: AnyObjective, tol: float, callback: Callback | None
-) -> Solution | None:
-    descent = annealing.descent
-    if not isinstance(descent, LBFGS | FisherScoring):
-        return None
-    few = sampled(objective)
-    if few is None:
-        return None
+    annealing: Annealing, objective: AnyObjective, few: AnyObjective, tol: float, watch: Watch
+) -> Solution:
     start = robust_start(few, make_start(few, tol), np.zeros(few.size))
+    descent: Any = annealing.descent
     loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
-    there = loose.minimise(few, start)
-    trace = [
-        stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
-        for stage in there.trace[:-1]
-    ]
-    if callback is not None:
-        for stage in trace:
-            callback(stage)
+    tell = watch.walk(annealing.gammas)
+
+    def on_sample(stage: Stage) -> Stage:
+        return stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
+
+    def early(stage: Stage, best: Solution) -> Any:
+        # The last gamma on the sample only leads to that on all rows: it is no stage.
+        return stage.gamma != annealing.gammas[-1] and tell(on_sample(stage), best)
+
+    there = loose.minimise(few, start, callback=early)
+    if watch.stopped:
+        return replace(there, trace=[on_sample(stage) for stage in there.trace])
+    trace = [on_sample(stage) for stage in there.trace[:-1]]
     last = replace(annealing, gammas=annealing.gammas[-1:])
-    found = last.minimise(objective, there.theta, callback=callback)
-    if not predicts_all(objective.with_gamma(found.gamma), found):
-        return None
+    found = last.minimise(objective, there.theta, callback=tell)
     n_iter = there.n_iter + found.n_iter
     return replace(found, n_iter=n_iter, trace=[*trace, *found.trace])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bblr.estimators._training import AnyPrior
 from bblr.estimators._validation import Path, Trial, Validation
+from bblr.estimators._watch import Watch
 from bblr.losses import BetaPrior, DirichletPrior
 from bblr.solvers import geometric
 
@@ -37,8 +38,8 @@ class Slam:
         Whether to try paths that bound no row as well.
     evidence : float
         By how many standard errors of the paired difference a trial must beat the default.
-    report : callable
-        Called with a sentence at each step.
+    watch : Watch
+        Hears of each step, and may say that it was the last.
     """
 
     validation: Validation
@@ -47,7 +48,7 @@ class Slam:
     gamma_limit: float
     tune_leverage: bool
     evidence: float
-    report: Callable[[str], None]
+    watch: Watch
 
     def choose(self, tune_plateaus: bool) -> tuple[Path, list[Trial]]:
         """Return the chosen path and all trials."""
@@ -56,20 +57,22 @@ class Slam:
         start = self.default._replace(gammas=gammas)
         trials = self._try("penalty", [start._replace(l2=l2) for l2 in self.l2s])
         weakest = min(self.l2s)
-        while _best(trials).path.l2 == weakest > _WEAKEST:
+        while _best(trials).path.l2 == weakest > _WEAKEST and not self.watch.stopped:
             weakest /= 3.0
             trials += self._try("penalty", [start._replace(l2=weakest)])
-        if self.tune_leverage and not self.validation.design.rare.all():
+        bounded = self.tune_leverage and not self.validation.design.rare.all()
+        if bounded and not self.watch.stopped:
             trials += self._try("leverage", self._unbounded(_best(trials), gammas))
-        if tune_plateaus:
+        if tune_plateaus and not self.watch.stopped:
             trials += self._climb_plateaus(_best(trials), gammas)
-        trials += self._try("schedule", self._schedules(_best(trials)))
+        if not self.watch.stopped:
+            trials += self._try("schedule", self._schedules(_best(trials)))
         return self._settle(_best(trials)), trials
 
     def _try(self, what: str, paths: Sequence[Path]) -> list[Trial]:
-        trials = self.validation.trials(paths)
+        trials = self.validation.trials(f"choose {what}", paths)
         best = _best(trials)
-        self.report(
+        self.watch.say(
             f"{what}: {len(trials)} trials, best error {100 * best.error:.2f} % at "
             f"a={_strength(best.path.prior):.3g}, l2={best.path.l2:g}, "
             f"gamma={best.path.gammas[-1]:g}, leverage={best.path.leverage}"
@@ -93,7 +96,7 @@ class Slam:
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
                 found += trials
-                if _best(trials).error >= reach:
+                if _best(trials).error >= reach or self.watch.stopped:
                     break
                 reach = _best(trials).error
         return found
@@ -127,7 +130,8 @@ class Slam:
         total = float(weight @ per_row)
         error = float(np.sqrt(weight @ per_row**2))
         if total <= self.evidence * error:
-            self.report(f"kept the default: the best trial gains {total:.1f} ± {error:.1f} errors")
+            gain_text = f"{total:.1f} ± {error:.1f} errors"
+            self.watch.say(f"kept the default: the best trial gains {gain_text}")
             return self.default
         return best.path
 

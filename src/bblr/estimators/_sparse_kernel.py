@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,15 @@ from bblr._numeric.tensors import as_numpy
 from bblr.designs.centres import Basis
 from bblr.estimators._kernel import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
 from bblr.estimators._training import AnyPrior
+from bblr.estimators._watch import Watch
 from bblr.priors import GaussLaplace
 from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
+SHARES = (0.3, 0.5, 0.7, 0.9)
 # Centres to start the elimination from, where every row may be one.
 _POOL = 256
 # Each refit has this share of the vectors of the one before; fewer refits where they cost more.
@@ -49,6 +52,10 @@ class Elimination:
         Descent of the refits.
     rng : Generator
         Draws the pool.
+    callback : callable or None
+        Called with each fit on fewer centres.
+    watch : Watch or None
+        Hears of each refit, and may say that it was the last.
     """
 
     problem: KernelProblem
@@ -57,6 +64,8 @@ class Elimination:
     gamma: float
     descent: LBFGS
     rng: np.random.Generator
+    callback: Callable[[KernelFit], None] | None = None
+    watch: Watch | None = None
 
     def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
         """Return the fit on the centres from which vectors are dropped, twice those wanted."""
@@ -71,7 +80,7 @@ class Elimination:
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
         for size in sizes:
-            while len(pool.basis.centres) > size:
+            while len(pool.basis.centres) > size and not self._stopped:
                 stop = max(size, self._next(pool))
                 for drop in eliminate(*self._model(pool)):
                     if len(drop.kept) <= stop:
@@ -88,7 +97,7 @@ class Elimination:
             if len(larger.basis.centres) <= len(pool.basis.centres):
                 break  # the kernel has no more directions
             pool = larger
-        while True:
+        while not self._stopped:
             value, stop, best = pool.solution.value, self._next(pool), None
             for drop in eliminate(*self._model(pool)):
                 value += drop.cost
@@ -101,6 +110,11 @@ class Elimination:
             if smaller.solution.value > limit:
                 return pool
             pool = smaller
+        return pool
+
+    @property
+    def _stopped(self) -> bool:
+        return self.watch is not None and self.watch.stopped
 
     def _next(self, pool: KernelFit) -> int:
         count = len(pool.basis.centres)
@@ -109,7 +123,14 @@ class Elimination:
 
     def _fit(self, centres: Rows) -> KernelFit:
         basis = self.problem.basis(centres, self.rng)
-        return fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
+        fitted = fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
+        if self.callback is not None:
+            self.callback(fitted)
+        if self.watch is not None:
+            count = len(fitted.basis.centres)
+            self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
+            self.watch.step("refit", fitted)
+        return fitted
 
     def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
         """Return the weights and the inverse of the second derivatives by them.

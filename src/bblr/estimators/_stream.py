@@ -34,6 +34,18 @@ def refuse_shards(estimator: Any, X: Any, why: str = "") -> None:
         )
 
 
+def given_labels(X: Any, y: Any) -> Any:
+    """Return labels as they are, or the column of the shards that they name."""
+    if not isinstance(y, str):
+        return y
+    if not is_shards(X):
+        raise ValueError(
+            f"y must be an array of classes, got {y!r}: only a directory of Parquet files has "
+            "columns to choose from."
+        )
+    return Shards(X.path if isinstance(X, Shards) else X, label=y).labels()
+
+
 def open_rows(X: Any, label: str | None = None) -> RowSource | None:
     """Return the source of the rows of shards or of a large memory map, None of other data."""
     if isinstance(X, Shards):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs import ScaledDesign
+from bblr.estimators._watch import Watch
 from bblr.estimators.link import Link, asymptotic_prior
 from bblr.estimators.many_link import ManyLink
 from bblr.losses import BetaBernoulli, BetaPrior, DirichletDiscrete, DirichletPrior
@@ -24,7 +25,6 @@ from bblr.solvers import (
     RangeSearch,
     Solution,
 )
-from bblr.solvers.solution import Callback
 
 Floats = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ def anneal(
     objective: AnyObjective,
     theta: Floats,
     tol: float,
-    callback: Callback | None = None,
+    watch: Watch,
 ) -> Solution:
     """Walk through the stages; where a class is then never predicted, walk again from elsewhere.
 
@@ -189,14 +189,17 @@ def anneal(
     keeps the fit there. Without plateaus the objective is convex and has no such trap: the better
     end of both ways is taken.
     """
-    first = annealing.minimise(objective, theta, callback=callback)
-    if predicts_all(objective.with_gamma(first.gamma), first):
+    first = annealing.minimise(objective, theta, callback=watch.walk(annealing.gammas))
+    if watch.stopped or predicts_all(objective.with_gamma(first.gamma), first):
         return first
     plain = objective.with_loss(_without_plateaus(objective.loss))
     start = make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
-    second = annealing.minimise(objective, start, callback=callback)
+    with watch.task("again from elsewhere", len(annealing.gammas)):
+        tell = watch.walk(annealing.gammas, keep=False)
+        second = annealing.minimise(objective, start, callback=tell)
     n_iter = first.n_iter + second.n_iter
-    best = second if second.value < first.value else first
+    # A walk that was cut short has a blunter loss, whose values say nothing of the other's.
+    best = second if not watch.stopped and second.value < first.value else first
     return replace(best, n_iter=n_iter)
 
 
@@ -237,6 +240,7 @@ def learn_plateaus(
     objective: Objective[BetaBernoulli],
     solution: Solution,
     solve: Callable[[Objective[BetaBernoulli], Floats], Solution],
+    watch: Watch,
 ) -> tuple[Solution, Objective[BetaBernoulli]]:
     """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
     local = objective.rows.local
@@ -260,7 +264,7 @@ def learn_plateaus(
         if objective.design.fit_intercept:
             theta = theta.copy()
             theta[-1] += shift
-        if moved < 1e-3:
+        if moved < 1e-3 or watch.stopped:
             break
     return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
 
@@ -269,6 +273,7 @@ def learn_many_plateaus(
     objective: ManyObjective,
     solution: Solution,
     solve: Callable[[ManyObjective, Floats], Solution],
+    watch: Watch,
 ) -> tuple[Solution, ManyObjective]:
     """Do the same for many classes, each with a plateau of its own."""
     local = objective.rows.local
@@ -279,7 +284,7 @@ def learn_many_plateaus(
         loss = DirichletDiscrete.from_prior(link.prior, link.gamma)
         moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
         objective = objective.with_loss(loss)
-        if k > 0 and moved < 1e-3:
+        if k > 0 and (moved < 1e-3 or watch.stopped):
             break
         step = solve(objective, theta)
         theta = step.theta
@@ -289,12 +294,16 @@ def learn_many_plateaus(
 
 
 def learn(
-    objective: AnyObjective, solution: Solution, solve: Callable[[Any, Floats], Solution]
+    objective: AnyObjective,
+    solution: Solution,
+    solve: Callable[[Any, Floats], Solution],
+    watch: Watch,
 ) -> tuple[Solution, AnyObjective]:
     """Learn the plateaus of two or of many classes."""
-    if isinstance(objective, ManyObjective):
-        return learn_many_plateaus(objective, solution, solve)
-    return learn_plateaus(objective, solution, solve)
+    with watch.task("learn plateaus", _LEARNING_ROUNDS):
+        if isinstance(objective, ManyObjective):
+            return learn_many_plateaus(objective, solution, solve, watch)
+        return learn_plateaus(objective, solution, solve, watch)
 
 
 def own_link(loss: BetaBernoulli | DirichletDiscrete) -> Link | ManyLink:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
@@ -30,6 +29,7 @@ from bblr.estimators._training import (
     make_start,
     robust_start,
 )
+from bblr.estimators._watch import Watch
 from bblr.estimators.link import Link
 from bblr.estimators.many_link import ManyLink
 from bblr.losses import BetaBernoulli, DirichletDiscrete
@@ -81,11 +81,16 @@ def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
             )
 
 
+def makes_folds(cv: Any) -> bool:
+    """Say whether a ``cv`` parameter asks for folds to be made, rather than naming them."""
+    return isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+
+
 def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fold]:
     """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
     rows = np.flatnonzero(weight > 0)
     labels = y[rows]
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+    if not makes_folds(cv):
         splits = check_cv(cv, y, classifier=True).split(np.zeros((len(y), 1)), y)
         folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
         check_folds(folds, y, weight)
@@ -126,6 +131,8 @@ class Validation:
         Folds; each row may be held out several times.
     descent : callable
         Makes the descent of a stage.
+    watch : Watch
+        Hears of the folds.
     n_jobs : int or None
         Folds to work on at the same time.
     """
@@ -135,6 +142,7 @@ class Validation:
     weights: Vector
     folds: Sequence[Fold]
     descent: Any
+    watch: Watch
     n_jobs: int | None = None
 
     @cached_property
@@ -147,9 +155,9 @@ class Validation:
         """Weights as an array."""
         return self.design.rows.local(self.weights)
 
-    def trials(self, paths: Sequence[Path]) -> list[Trial]:
+    def trials(self, what: str, paths: Sequence[Path]) -> list[Trial]:
         """Return the cross-validated error of each path at each of its gammas."""
-        wrong = self._over_folds(_fold_errors, paths)
+        wrong = self._over_folds(what, _fold_errors, paths)
         held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
         rates = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
         return [
@@ -160,21 +168,19 @@ class Validation:
 
     def decisions(self, path: Path) -> tuple[Floats, NDArray[np.intp]]:
         """Return the held-out decision values of a path, and the rows they belong to."""
-        values = self._over_folds(_fold_decisions, path)
+        values = self._over_folds("held-out scores", _fold_decisions, path)
         return np.concatenate(values), np.concatenate([fold.test for fold in self.folds])
 
     def mistakes(self, path: Path) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Return which held-out rows a path gets wrong, and the rows they are."""
-        wrong = self._over_folds(_fold_mistakes, path)
+        wrong = self._over_folds("held-out errors", _fold_mistakes, path)
         return np.concatenate(wrong), np.concatenate([fold.test for fold in self.folds])
 
-    def _over_folds(self, work: Callable[..., Any], what: Any) -> list[Any]:
+    def _over_folds(self, what: str, work: Callable[..., Any], of: Any) -> list[Any]:
         n_jobs = 1 if self.design.design.elsewhere else self.n_jobs
-        done = Parallel(n_jobs=n_jobs)(
-            delayed(work)(self.design, self.labels, self.weights, self.descent, fold, what)
-            for fold in self.folds
-        )
-        return list(done)
+        shared = self.design, self.labels, self.weights, self.descent
+        arguments = [(*shared, fold, of) for fold in self.folds]
+        return self.watch.in_parallel(what, "fold", work, arguments, n_jobs)
 
 
 def fit_link(validation: Validation, path: Path, *, even: bool = True) -> Link | ManyLink:

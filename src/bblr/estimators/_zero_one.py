@@ -107,4 +107,4 @@ class Timed:
         if self._progress.loss <= self._base:
             raise StopEarly("no avoidable errors left")
         if self._progress.expired:
-            raise StopEarly("time limit")
+            raise StopEarly(self._progress.limit)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from math import ceil
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
-from bblr._checks import all_or_nothing, check_choice, check_number
+from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
+from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._expansion import KernelClassifier
-from bblr.estimators._front import validate_kernel_training
+from bblr.estimators._front import Training, validate_kernel_training
 from bblr.estimators._kernel import (
     KernelFit,
     KernelProblem,
@@ -24,19 +24,13 @@ from bblr.estimators._kernel_front import (
     check_kernel_parameters,
     make_problem,
 )
-from bblr.estimators._kernel_slam import score_held_out
+from bblr.estimators._kernel_held_out import learned_prior, validated_share
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
-from bblr.estimators._training import MILD, AnyPrior, even_prior, own_link, resolve_any_prior
-from bblr.estimators._validation import Fold, link_of
+from bblr.estimators._training import AnyPrior, own_link, resolve_any_prior
+from bblr.estimators._watch import Watch
 from bblr.solvers import Stage, geometric
 
 Floats = NDArray[np.float64]
-
-# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
-SHARES = (0.3, 0.5, 0.7, 0.9)
-_HELD_OUT = 0.25
-# Folds whose held-out scores the plateaus are learned from.
-_FOLDS = 5
 
 
 class KernelBBLRClassifier(KernelClassifier):
@@ -44,7 +38,7 @@ class KernelBBLRClassifier(KernelClassifier):
 
     The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
     probability mu = a + b * sigmoid(gamma * f(x)), as in :class:`BBLRClassifier`. Fitted
-    attributes have the names of :class:`sklearn.svm.SVC`.
+    attributes have the names of ``sklearn.svm.SVC``.
 
     Parameters
     ----------
@@ -99,7 +93,8 @@ default="rbf"
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class.
+        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
+        class of weight 0 is left out of the fit, as are examples of weight 0.
     cache_size : float, default=1000
         Memory for similarities in MB; what does not fit is computed anew in each pass.
     device : str or None, default=None
@@ -135,6 +130,9 @@ default="rbf"
         The map from scores to probabilities.
     dense_dual_coef_ : ndarray of shape (n_centres,)
         Weights before any vector was dropped; for sparse fits only.
+    sparsity_path_ : list of tuple
+        For "backward", each number of vectors that was fitted on the way with its training error
+        and loss, that of all centres first.
     path_ : list of Stage
         For each gamma: objective, training errors, iterations and why it stopped.
     n_iter_ : int
@@ -150,7 +148,7 @@ default="rbf"
 
     Notes
     -----
-    The kernel sees X as it is: put a :class:`~sklearn.preprocessing.StandardScaler` before it
+    The kernel sees X as it is: put a ``StandardScaler`` before it
     where features have different units.
 
     Examples
@@ -215,6 +213,7 @@ default="rbf"
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -231,31 +230,59 @@ default="rbf"
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_circles
+        >>> from bblr import KernelBBLRClassifier
+        >>> X, y = make_circles(100, factor=0.3, noise=0.1, random_state=0)
+        >>> KernelBBLRClassifier().fit(X, y).score(X, y)
+        1.0
         """
         self._check_parameters()
         training = validate_kernel_training(self, X, y, sample_weight)
         problem, rows = make_problem(self, training, self.kernel_gamma)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        prior = self._resolve_prior(problem, len(training.classes), rng)
-        dense = self._fit_dense(problem, prior, rng)
-        fitted = dense
-        if self.sparsity == "backward":
-            fitted = self._eliminate(problem, dense, rng)
-        elif self.sparsity == "gauss-laplace":
-            fitted = self._mix(problem, dense, rng)
-        self.__dict__.pop("dense_dual_coef_", None)
+        for name in ("dense_dual_coef_", "sparsity_path_"):
+            self.__dict__.pop(name, None)
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        learns, drops = self.prior == "learned", self.sparsity is not None
+        dense: KernelFit | None = None
+
+        def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
+            best = best.after(trace)
+            estimator._unpack(best, dense or best, problem, rows, training)
+
+        watch = Watch(self, X, y, sample_weight)
+        with watch.over(len(gammas) + 1 + learns + drops, unpack):
+            prior = self._resolve_prior(problem, len(training.classes), rng, watch)
+            fitted = dense = self._fit_dense(problem, prior, rng, gammas, watch)
+            if drops and not watch.stopped:
+                with watch.task("drop vectors", None):
+                    fitted = self._drop(problem, dense, rng, watch)
+                fitted = fitted.noted(watch.stopped)
+            self._unpack(fitted, dense, problem, rows, training)
+        return self
+
+    def _unpack(
+        self,
+        fitted: KernelFit,
+        dense: KernelFit,
+        problem: KernelProblem,
+        rows: NDArray[np.intp],
+        training: Training,
+    ) -> None:
         self._unpack_expansion(fitted, problem.gram.function, rows, training)
         self.link_ = own_link(fitted.objective.loss)
         self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
         if self.sparsity is not None:
             self.dense_dual_coef_ = dense.weights
-        return self
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
         check_number("l2", self.l2, low=0)
         for name in ("gamma_min", "gamma_max"):
-            check_number(name, getattr(self, name), low=0, strict=True)
+            check_number(name, getattr(self, name), low=1 / LARGEST, high=LARGEST)
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
         if self.gamma_min > self.gamma_max:
             raise ValueError(
@@ -273,45 +300,45 @@ default="rbf"
                 )
 
     def _fit_dense(
-        self, problem: KernelProblem, prior: AnyPrior, rng: np.random.Generator
+        self,
+        problem: KernelProblem,
+        prior: AnyPrior,
+        rng: np.random.Generator,
+        gammas: tuple[float, ...],
+        watch: Watch,
     ) -> KernelFit:
         descent = make_kernel_descent(self.tol, int(self.max_iter))
-        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
         l2 = float(self.l2)
         limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
-        basis = problem.chosen_basis(limit, prior, l2, descent, rng)
-        self._say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
-        return fit(problem, basis, prior, l2, gammas, descent, callback=self._report)
+        with watch.task("centres"):
+            basis = problem.chosen_basis(limit, prior, l2, descent, rng)
+        watch.say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
+        return fit(problem, basis, prior, l2, gammas, descent, watch)
 
     @property
     def _vectors_wanted(self) -> int | None:
         return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
 
     def _resolve_prior(
-        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator
+        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
     ) -> AnyPrior:
-        """Return the plateaus; those to be learned are the best ones for held-out scores.
-
-        On its own training rows a kernel can be right everywhere, and no plateau would be left.
-        """
         prior = resolve_any_prior(self.prior, problem.y, problem.weight, n_classes)
-        smallest = problem.rarest()
-        if self.prior != "learned" or smallest < 2:
+        if self.prior != "learned" or problem.rarest() < 2:
             return prior
-        seed = int(rng.integers(2**31 - 1))
-        folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
-        mild = even_prior(MILD, n_classes)
-        decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
-        for train, test in folds.split(problem.y[:, None], problem.y):
-            fitted = self._fit_dense(problem.on_rows(train), mild, rng)
-            decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
-        learned = link_of(decision, problem.y, problem.weight, even=False).prior
-        self._say(f"learned plateaus {learned}")
-        return learned
+        return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)
 
-    def _eliminate(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
+    def _fit_part(
+        self, rng: np.random.Generator, problem: KernelProblem, prior: AnyPrior
     ) -> KernelFit:
+        """Return the dense fit of some of the rows, of which nobody hears."""
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        return self._fit_dense(problem, prior, rng, gammas, Watch())
+
+    def _drop(
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
+    ) -> KernelFit:
+        if self.sparsity == "gauss-laplace":
+            return self._mix(problem, dense, rng, watch)
         elimination = Elimination(
             problem,
             dense.prior,
@@ -319,19 +346,24 @@ default="rbf"
             dense.objective.loss.gamma,
             make_kernel_descent(self.tol, int(self.max_iter)),
             rng,
+            callback=lambda fitted: self.sparsity_path_.append(_figures(fitted)),
+            watch=watch,
         )
+        self.sparsity_path_ = [_figures(dense)]
         if self.max_vectors is None:
             return elimination.to_rise(dense)
         size = int(self.max_vectors)
         return next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
 
     def _mix(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
     ) -> KernelFit:
         share = self.laplace_share
         if share == "validated":
-            share = self._validate_share(problem, dense.prior, rng)
-            self._say(f"{share:g} of the weights start in the narrow cluster")
+            share = validated_share(
+                problem, dense.prior, partial(self._fit_part, rng), self._mixture, rng, watch
+            )
+            watch.say(f"{share:g} of the weights start in the narrow cluster")
         return self._mixture(problem, dense, float(share))
 
     def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
@@ -339,33 +371,10 @@ default="rbf"
         most = None if self.max_vectors is None else int(self.max_vectors)
         return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
 
-    def _validate_share(
-        self, problem: KernelProblem, prior: AnyPrior, rng: np.random.Generator
-    ) -> float:
-        """Return the share whose fit to three quarters of the rows errs least on the others."""
-        if problem.rarest() < 2:
-            return 0.5
-        seed = int(rng.integers(2**31 - 1))
-        classes = len(np.unique(problem.y))
-        count = max(classes, ceil(_HELD_OUT * len(problem.y)))
-        split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
-        train, test = next(split.split(problem.y[:, None], problem.y))
-        part = problem.on_rows(train)
-        dense = self._fit_dense(part, prior, rng)
-        errors = [
-            score_held_out(problem, Fold(train, test), self._mixture(part, dense, share)).errors
-            for share in SHARES
-        ]
-        # Of equals the sparsest.
-        return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]
 
-    def _say(self, sentence: str) -> None:
-        if self.verbose:
-            print(f"[bblr] {sentence}", flush=True)
-
-    def _report(self, stage: Stage) -> None:
-        self._say(
-            f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
-            f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
-        )
-
+def _figures(fitted: KernelFit) -> tuple[int, float, float]:
+    """Return the number of centres, and the error and mean loss of the training rows."""
+    objective, solution = fitted.objective, fitted.solution
+    total = objective.rows.total(objective.weight)
+    cost = solution.value - objective.prior.value(objective.weights(solution.theta))
+    return len(fitted.basis.centres), solution.errors / total, cost / total

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,62 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import all_or_nothing, check_number, check_numbers
+from bblr._checks import LARGEST, all_or_nothing, check_jobs, check_number, check_numbers
+from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._expansion import KernelClassifier
 from bblr.estimators._front import Training, validate_kernel_training
-from bblr.estimators._kernel import (
-    ALL_CENTRES,
-    KernelFit,
-    KernelProblem,
-    fit,
-    make_kernel_descent,
+from bblr.estimators._kernel import KernelFit, KernelProblem, fit, make_kernel_descent
+from bblr.estimators._kernel_choice import (
+    MANY,
+    Chosen,
+    choose_path,
+    look_again,
+    make_search,
+    settle,
+    widths_to_try,
 )
-from bblr.estimators._kernel_front import (
-    centre_limit,
-    check_kernel_parameters,
-    make_problem,
-    scale_width,
-)
-from bblr.estimators._kernel_slam import (
-    REFINING_ROWS,
-    TUNING_CENTRES,
-    TUNING_ROWS,
-    Cell,
-    KernelSearch,
-    given_folds,
-    stratified_sample,
-)
+from bblr.estimators._kernel_front import centre_limit, check_kernel_parameters, make_problem
+from bblr.estimators._kernel_slam import KernelSearch
 from bblr.estimators._kernel_sparsify import HeldOut, Sparsify
-from bblr.estimators._slam import Slam
 from bblr.estimators._training import (
     MILD,
-    AnyPrior,
     check_prior_name,
     even_prior,
+    own_link,
     resolve_any_prior,
 )
 from bblr.estimators._validation import (
     Path,
-    Trial,
     Validation,
     fit_link,
     link_of,
-    make_folds,
+    makes_folds,
     shared_weight,
 )
+from bblr.estimators._watch import Watch
+from bblr.solvers import Stage
 
 Floats = NDArray[np.float64]
-
-# Widths to try, as multiples of "scale".
-_WIDTHS = tuple(2.0**k for k in range(-6, 4))
-# Kernels that have no width.
-_WIDTHLESS = ("linear", "cosine", "precomputed")
-# Errors this many standard errors above the least are no evidence; the loss decides among them.
-_TIED = 0.5
-# With more rows than this, width and penalty get a second look.
-_MANY = 2 * TUNING_ROWS
-# What a trial of plateaus or schedule must gain over the default, in standard errors.
-_EVIDENCE = 2.0
 
 
 class KernelBBLRClassifierCV(KernelClassifier):
@@ -217,6 +196,7 @@ default="rbf"
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier.
 
@@ -233,48 +213,101 @@ default="rbf"
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_circles
+        >>> from bblr import KernelBBLRClassifierCV
+        >>> X, y = make_circles(100, factor=0.3, noise=0.1, random_state=0)
+        >>> model = KernelBBLRClassifierCV(l2s=(1.0, 0.1), cv=3, random_state=0).fit(X, y)
+        >>> model.l2_ in (1.0, 0.1), model.score(X, y)
+        (True, 1.0)
         """
         l2s = self._check_parameters()
         training = validate_kernel_training(self, X, y, sample_weight)
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
-        search = self._search(problem, rows, training, random)
-        widths = self._widths(problem)
-        n_classes = len(training.classes)
+        watch = Watch(self, X, y, sample_weight)
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        search = make_search(self.cv, problem, rows, training, descent, random, self.n_jobs, watch)
+        for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
+            self.__dict__.pop(name, None)
+        with watch.over(3 if self.sparsity is None else 4):
+            with watch.search():
+                chosen = self._choose(search, problem, l2s, len(training.classes))
+            path, final = chosen.path, replace(search, problem=problem).at_width(chosen.width)
+            self.kernel_gamma_, self.l2_, self.prior_ = chosen.width, path.l2, path.prior
+
+            def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
+                # With the link of the loss itself while there is none of held-out scores.
+                best = best.after(trace)
+                estimator.link_ = own_link(best.objective.loss)
+                estimator.gamma_ = estimator.link_.gamma
+                estimator._unpack_expansion(best, final.gram.function, rows, training)
+
+            watch.unpack = unpack
+            fitted, held = self._fit_chosen(chosen, final, random, watch)
+            self.gamma_ = fitted.objective.loss.gamma
+            self.link_ = own_link(fitted.objective.loss)
+            if not watch.stopped:
+                self.link_ = _fit_link(chosen.validation, path, held)
+            self._unpack_expansion(fitted, final.gram.function, rows, training)
+        return self
+
+    def _choose(
+        self, search: KernelSearch, problem: KernelProblem, l2s: Any, n_classes: int
+    ) -> Chosen:
+        """Return width, penalty, plateaus and schedule, by cross-validation."""
+        widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
+        watch = search.watch
         standing = self.prior
         if self.prior in ("tuned", "learned"):
             standing = even_prior(MILD, n_classes)
         part = search.problem
         prior = resolve_any_prior(standing, part.y, part.weight, n_classes)
-        for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
-            self.__dict__.pop(name, None)
         self.grid_ = search.grid(widths, l2s, prior)
-        best = self._settle(self.grid_, search.held_out / _repeats(search))
-        if self._makes_folds and len(problem.y) > _MANY:
-            best = self._look_again(replace(search, problem=problem), best, widths, l2s, prior)
+        repeats = search.held_out / float(part.weight.sum())
+        best = settle(self.grid_, search.held_out / repeats, watch)
+        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
+            best, self.refined_ = look_again(
+                replace(search, problem=problem), best, widths, l2s, prior, self.max_centers
+            )
         validation = search.validation(best.kernel_gamma, prior)
-        path = self._choose_path(validation, Path(prior, best.l2, (1.0,), None))
-        width, sparsify = best.kernel_gamma, None
-        if self.sparsity is not None:
-            most = None if self.max_vectors is None else int(self.max_vectors)
-            limit = centre_limit(self.max_centers, len(problem.y))
-            sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit, self._say)
+        default = Path(prior, best.l2, (1.0,), None)
+        path, self.trials_ = choose_path(validation, default, self.prior, float(self.gamma_limit))
+        if self.sparsity is None:
+            return Chosen(best.kernel_gamma, path, validation, None)
+        most = None if self.max_vectors is None else int(self.max_vectors)
+        limit = centre_limit(self.max_centers, len(problem.y))
+        sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit)
+        width = best.kernel_gamma
+        if not watch.stopped:
             width, path = sparsify.suited(width, path, widths, l2s)
-        self.kernel_gamma_, self.l2_ = width, path.l2
-        self.gamma_, self.prior_ = path.gammas[-1], path.prior
-        final = replace(search, problem=problem).at_width(width)
-        fitted = dense = self._fit_dense(final, path, random)
-        held = None
-        if sparsify is not None:
-            rng = np.random.default_rng(random.randint(2**31 - 1))
-            fitted, held, self.sparsity_path_ = sparsify.fit(final, dense, width, path, rng)
-            self.dense_dual_coef_ = dense.weights
-        self.link_ = _fit_link(validation, path, held)
-        self._unpack_expansion(fitted, final.gram.function, rows, training)
-        return self
+        return Chosen(width, path, validation, sparsify)
+
+    def _fit_chosen(
+        self, chosen: Chosen, problem: KernelProblem, random: Any, watch: Watch
+    ) -> tuple[KernelFit, HeldOut | None]:
+        path, sparsify = chosen.path, chosen.sparsify
+        with watch.task("fit on all rows", len(path.gammas) + 1):
+            fitted = dense = self._fit_dense(problem, path, random, watch)
+        dense = dense._replace(
+            solution=replace(dense.solution, trace=watch.noted(dense.solution.trace))
+        )
+        if sparsify is None:
+            return dense, None
+        self.dense_dual_coef_ = dense.weights
+        if watch.stopped:
+            return dense, None
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        with watch.task("drop vectors", None):
+            fitted, held, self.sparsity_path_ = sparsify.fit(
+                problem, dense, chosen.width, path, rng
+            )
+        return fitted.noted(watch.stopped), held
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
-        problem, rows = make_problem(self, training, 1.0, merge=self._makes_folds)
+        problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))
         if problem.rarest() < 2:
             # A class of one row many times over can be held out only while they are many.
             return make_problem(self, training, 1.0, merge=False)
@@ -283,99 +316,19 @@ default="rbf"
     def _check_parameters(self) -> tuple[float, ...]:
         check_kernel_parameters(self)
         check_prior_name(self.prior)
-        check_number("gamma_limit", self.gamma_limit, low=1)
+        check_jobs(self.n_jobs)
+        check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
         return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
 
-    @property
-    def _makes_folds(self) -> bool:
-        return isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool)
-
-    def _widths(self, problem: KernelProblem) -> tuple[float, ...]:
-        if not isinstance(self.kernel_gammas, str):
-            widths = check_numbers("kernel_gammas", self.kernel_gammas, low=0, strict=True)
-            return tuple(sorted(widths))
-        if self.kernel_gammas != "auto":
-            raise ValueError(
-                f"kernel_gammas must be 'auto' or a sequence of numbers, "
-                f"got {self.kernel_gammas!r}."
-            )
-        if callable(self.kernel) or self.kernel in _WIDTHLESS:
-            return (1.0,)
-        scale = scale_width(problem.gram.X, problem.weight, self.kernel)
-        return tuple(scale * factor for factor in _WIDTHS)
-
-    def _search(
-        self, problem: KernelProblem, rows: NDArray[np.intp], training: Training, random: Any
-    ) -> KernelSearch:
-        """Return the cross-validation, on a sample where there are many rows."""
-        part = problem
-        if self._makes_folds:
-            if len(problem.y) > TUNING_ROWS:
-                part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
-            folds = make_folds(self.cv, part.y, part.weight, random)
-        else:
-            folds = given_folds(self.cv, training, rows, random)
-        return KernelSearch(
-            part,
-            folds,
-            make_kernel_descent(self.tol, int(self.max_iter)),
-            TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
-            int(random.randint(2**31 - 1)),
-            None if part.gram.device is not None else self.n_jobs,
-        )
-
-    def _settle(self, cells: Sequence[Cell], count: float) -> Cell:
-        """Return the cell of least loss among those of the least error over `count` rows."""
-        least = min(cell.error for cell in cells)
-        tied = least + _TIED * np.sqrt(least / count)
-        best = min((cell for cell in cells if cell.error <= tied), key=lambda c: c.loss)
-        self._say(
-            f"width and penalty: {len(cells)} trials, error {100 * best.error:.2f} % at "
-            f"kernel_gamma={best.kernel_gamma:.3g}, l2={best.l2:g}"
-        )
-        return best
-
-    def _look_again(
-        self,
-        search: KernelSearch,
-        best: Cell,
-        widths: tuple[float, ...],
-        l2s: tuple[float, ...],
-        prior: AnyPrior,
-    ) -> Cell:
-        """Return the best of narrower widths and weaker penalties on many more rows.
-
-        What suits a sample is too smooth for all: more rows carry more detail.
-        """
-        i, j = widths.index(best.kernel_gamma), l2s.index(best.l2)
-        pairs = [(w, l2) for w in widths[i : i + 3] for l2 in l2s[j : j + 3]]
-        limit = centre_limit(self.max_centers, min(len(search.problem.y), REFINING_ROWS))
-        self.refined_ = search.hold_out(pairs, prior, REFINING_ROWS, limit)
-        return self._settle(self.refined_, min(REFINING_ROWS, len(search.problem.y)) / 5)
-
-    def _choose_path(self, validation: Validation, default: Path) -> Path:
-        self.trials_: list[Trial] = []
-        path = default
-        if self.prior == "learned":
-            path = path._replace(prior=fit_link(validation, path, even=False).prior)
-            self._say(f"learned plateaus {path.prior}")
-        if self.prior == "tuned" or self.gamma_limit > 1:
-            slam = Slam(
-                validation, path, (path.l2,), float(self.gamma_limit), False, _EVIDENCE, self._say
-            )
-            path, self.trials_ = slam.choose(self.prior == "tuned")
-        return path
-
-    def _fit_dense(self, problem: KernelProblem, path: Path, random: Any) -> KernelFit:
+    def _fit_dense(
+        self, problem: KernelProblem, path: Path, random: Any, watch: Watch
+    ) -> KernelFit:
         descent = make_kernel_descent(self.tol, int(self.max_iter))
         rng = np.random.default_rng(random.randint(2**31 - 1))
         limit = centre_limit(self.max_centers, problem.gram.n_rows)
-        basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
-        return fit(problem, basis, path.prior, path.l2, path.gammas, descent)
-
-    def _say(self, sentence: str) -> None:
-        if self.verbose:
-            print(f"[bblr] {sentence}", flush=True)
+        with watch.task("centres"):
+            basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
+        return fit(problem, basis, path.prior, path.l2, path.gammas, descent, watch)
 
 
 def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Any:
@@ -384,7 +337,3 @@ def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Any:
     decision, rows = held
     weight = shared_weight(validation.weight, rows)
     return link_of(decision, validation.y[rows], weight)
-
-
-def _repeats(search: KernelSearch) -> float:
-    return search.held_out / float(search.problem.weight.sum())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import all_or_nothing, check_choice, check_number
+from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
+from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._sampled import anneal_from_start
@@ -29,6 +31,7 @@ from bblr.estimators._training import (
     resolve_any_prior,
     unpack,
 )
+from bblr.estimators._watch import Watch
 from bblr.losses import BetaBernoulli
 from bblr.many_objective import ManyObjective
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
@@ -69,12 +72,14 @@ default="robust"
         Strength of the Gaussian prior on the weights of the standardised features. The intercept
         is not penalised. The weights of more than two classes count twice, so that two classes
         with a score each would be the model of two classes.
-    gamma_min, gamma_growth : float, default=1, 2
-        Sharpness of the first stage of training, and the factor between stages.
+    gamma_min : float, default=1
+        Sharpness of the first stage of training.
     gamma_max : float or "auto", default="auto"
         Sharpness of the last stage; "auto" is 8 for two classes and 2 for more, whose many
         weights want a stronger penalty (it weakens with the square of gamma), and `gamma_min`
         where that is larger.
+    gamma_growth : float, default=2
+        Factor between the sharpness of one stage and the next.
     leverage : float or None, default=None
         Rows whose squared distance from the centre of the features exceeds this many times the
         median count less, by the square of the excess. The plateaus bound what a row costs; this
@@ -100,7 +105,8 @@ default="robust"
     fit_intercept : bool, default=True
         Whether to fit an intercept. Without one the features are not centred.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class.
+        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
+        class of weight 0 is left out of the fit, as are examples of weight 0.
     warm_start : bool, default=False
         Start from the last fit instead of zero, if it had the same features and classes.
     device : str or None, default=None
@@ -195,6 +201,7 @@ default="robust"
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -213,12 +220,21 @@ default="robust"
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bblr import BBLRClassifier
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> model = BBLRClassifier().fit(X, ["no", "no", "yes", "yes"], sample_weight=[1, 2, 2, 1])
+        >>> model.predict(X).tolist()
+        ['no', 'no', 'yes', 'yes']
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training)
+        return self._fit(training, Watch(self, X, y, sample_weight))
 
-    def _fit(self, training: Training) -> Self:
+    def _fit(self, training: Training, watch: Watch) -> Self:
         n_classes = len(training.classes)
         prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
@@ -227,21 +243,35 @@ default="robust"
         )
         if self.leverage is not None:
             objective = objective.bounded(float(self.leverage))
-        solution = self._solve(objective, self._warm(objective, training))
-        final: AnyObjective = objective.with_gamma(solution.gamma)
-        if self.prior == "learned":
-            solution, final = learn(final, solution, self._relearn)
-        self._unpack(solution, final, training)
+
+        def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
+            best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
+            estimator._unpack(best, objective.with_gamma(best.gamma), training)
+
+        gammas, learned = self._gammas(n_classes), self.prior == "learned"
+        # One more than stages: a walk may have to be repeated.
+        with watch.over(len(gammas) + 1 + learned + self._searches(objective), unpack):
+            solution = self._solve(objective, self._warm(objective, training), gammas, watch)
+            final: AnyObjective = objective.with_gamma(solution.gamma)
+            if learned and not watch.stopped:
+                solution, final = learn(final, solution, partial(self._relearn, watch), watch)
+            self._unpack(solution, final, training)
         return self
 
+    def _gammas(self, n_classes: int) -> tuple[float, ...]:
+        last = self.gamma_max
+        if last == "auto":
+            last = max(self.gamma_min, GAMMA_TWO if n_classes == 2 else GAMMA_MANY)
+        return geometric(self.gamma_min, last, self.gamma_growth)
+
     def _check_parameters(self) -> None:
-        check_number("l2", self.l2, low=0)
-        for name in ("gamma_min", "tol"):
-            check_number(name, getattr(self, name), low=0, strict=True)
+        check_number("l2", self.l2, low=0, high=LARGEST)
+        check_number("tol", self.tol, low=0, strict=True)
+        check_number("gamma_min", self.gamma_min, low=1 / LARGEST, high=LARGEST)
         if isinstance(self.gamma_max, str):
             check_choice("gamma_max", self.gamma_max, ("auto",))
         else:
-            check_number("gamma_max", self.gamma_max, low=0, strict=True)
+            check_number("gamma_max", self.gamma_max, low=1 / LARGEST, high=LARGEST)
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
         if self.leverage is not None:
             check_number("leverage", self.leverage, low=0, strict=True)
@@ -276,53 +306,51 @@ default="robust"
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(coef[0], float(intercept[0]) + threshold)
 
-    def _solve(self, objective: AnyObjective, warm: Floats | None) -> Solution:
-        solver = self.solver
-        size = objective.size * objective.n_rows
+    def _searches(self, objective: AnyObjective) -> bool:
+        """Whether a search of the zero-one loss follows."""
         even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
-        if solver == "auto" and self.l2 < _SEARCH_L2 and size <= _SEARCH_SIZE and even:
-            solver = "search"
-        if solver == "search" and not even:
+        if self.solver == "search" and not even:
             raise ValueError(
                 "solver='search' needs the same plateau for each of many classes; choose another "
                 "prior or another solver."
             )
-        last = self.gamma_max
-        if last == "auto":
-            many = isinstance(objective, ManyObjective)
-            last = max(self.gamma_min, GAMMA_MANY if many else GAMMA_TWO)
-        gammas = geometric(self.gamma_min, last, self.gamma_growth)
+        small = objective.size * objective.n_rows <= _SEARCH_SIZE
+        auto = self.solver == "auto" and self.l2 < _SEARCH_L2 and small and even
+        return auto or self.solver == "search"
+
+    def _solve(
+        self,
+        objective: AnyObjective,
+        warm: Floats | None,
+        gammas: tuple[float, ...],
+        watch: Watch,
+    ) -> Solution:
+        solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
-            solution = anneal_from_start(annealing, objective, self.tol, self._report)
+            solution = anneal_from_start(annealing, objective, self.tol, watch)
         else:
             start = np.zeros(objective.size) if warm is None else warm
-            solution = anneal(annealing, objective, start, self.tol, self._report)
-        if solver != "search":
+            solution = anneal(annealing, objective, start, self.tol, watch)
+        if solver != "search" or watch.stopped:
             return solution
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sharp: AnyObjective = objective.with_gamma(solution.gamma)
-        found = ZeroOneSearch().minimise(sharp, solution.theta, rng=np.random.default_rng(seed))
+        with watch.task("zero-one search"):
+            rng = np.random.default_rng(seed)
+            found = ZeroOneSearch().minimise(sharp, solution.theta, rng=rng)
         stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
-        self._report(stage)
+        watch.say_stage(stage)
         n_iter = solution.n_iter + found.n_iter
         return replace(
             found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage]
         )
 
-    def _report(self, stage: Stage) -> None:
-        if self.verbose:
-            print(
-                f"[bblr] gamma {stage.gamma:g}: objective {stage.value:.6g}, "
-                f"training errors {stage.errors:g}, {stage.n_iter} iterations, {stage.reason}",
-                flush=True,
-            )
-
-    def _relearn(self, objective: AnyObjective, theta: Floats) -> Solution:
+    def _relearn(self, watch: Watch, objective: AnyObjective, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
         gammas = (objective.loss.gamma,)
         stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        return stage.minimise(objective, theta, callback=self._report)
+        return stage.minimise(objective, theta, callback=watch.walk(gammas, keep=False))
 
     def _unpack(
         self, solution: Solution, objective: AnyObjective, training: Training

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._checks import all_or_nothing, check_number, check_numbers
+from bblr._checks import LARGEST, all_or_nothing, check_jobs, check_number, check_numbers
 from bblr.designs import ScaledDesign
+from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
 from bblr.estimators._slam import Slam
@@ -28,13 +29,15 @@ from bblr.estimators._training import (
     make_descent,
     make_objective,
     make_start,
+    own_link,
     resolve_any_prior,
     robust_start,
     unpack,
 )
 from bblr.estimators._validation import FEW, Path, Trial, Validation, fit_link, make_folds
+from bblr.estimators._watch import Watch
 from bblr.losses import BetaPrior
-from bblr.solvers import Annealing, Solution
+from bblr.solvers import Annealing, Solution, Stage
 
 Floats = NDArray[np.float64]
 
@@ -181,6 +184,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier.
 
@@ -197,13 +201,21 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bblr import BBLRClassifierCV
+        >>> X = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = BBLRClassifierCV(cv=3, random_state=0).fit(X, X[:, 0] > 0)
+        >>> bool(model.score(X, X[:, 0] > 0) > 0.9)
+        True
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training)
+        return self._fit(training, Watch(self, X, y, sample_weight))
 
-    def _fit(self, training: Training) -> Self:
-        l2s = self._penalties()
+    def _fit(self, training: Training, watch: Watch) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
@@ -216,45 +228,64 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             training.weight,
             make_folds(self.cv, labels, weights, self.random_state),
             replace(descent, tol=coarse * descent.tol),
+            watch,
             self.n_jobs,
         )
-        path, trials = self._choose(validation, l2s, len(training.classes))
-        objective = make_objective(
-            path.prior, path.gammas[0], path.l2, design, training.y, training.weight
-        )
-        if path.leverage is not None:
-            objective = objective.bounded(path.leverage)
+        with watch.over(3):
+            with watch.search():
+                path, trials = self._choose(validation, len(training.classes))
+            objective = make_objective(
+                path.prior, path.gammas[0], path.l2, design, training.y, training.weight
+            )
+            if path.leverage is not None:
+                objective = objective.bounded(path.leverage)
+
+            def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
+                # With the link of the loss itself while there is none of held-out scores.
+                best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
+                link = own_link(objective.with_gamma(best.gamma).loss)
+                estimator._unpack(objective, best, path, link, trials, training)
+
+            watch.unpack = unpack
+            solution = self._fit_path(path, objective, descent, watch)
+            link = own_link(objective.with_gamma(solution.gamma).loss)
+            if not watch.stopped:
+                link = fit_link(validation, path)
+            self._unpack(objective, solution, path, link, trials, training)
+        return self
+
+    def _fit_path(
+        self, path: Path, objective: AnyObjective, descent: Any, watch: Watch
+    ) -> Solution:
         start = robust_start(
             objective, make_start(objective, self.tol), np.zeros(objective.size)
         )
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
-        solution = anneal(annealing, objective, start, self.tol)
-        link = fit_link(validation, path)
-        self._unpack(objective.with_gamma(path.gammas[-1]), solution, path, link, training)
-        self.trials_ = trials
-        return self
+        with watch.task("fit on all rows", len(path.gammas) + 1):
+            found = anneal(annealing, objective, start, self.tol, watch)
+        return replace(found, trace=watch.noted(found.trace))
 
     def _penalties(self) -> tuple[float, ...]:
-        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
+        return tuple(sorted(check_numbers("l2s", self.l2s, low=0, high=LARGEST), reverse=True))
 
     def _check_parameters(self) -> None:
         check_prior_name(self.prior)
         self._penalties()
-        check_number("gamma_limit", self.gamma_limit, low=1)
+        check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
         if isinstance(self.leverage, str) and self.leverage != "tuned":
             raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")
         if self.leverage is not None and not isinstance(self.leverage, str):
             check_number("leverage", self.leverage, low=0, strict=True)
         check_number("tol", self.tol, low=0, strict=True)
+        check_jobs(self.n_jobs)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         if self.solver not in ("auto", "fisher", "lbfgs"):
             raise ValueError(
                 f"solver must be one of 'auto', 'fisher', 'lbfgs'; got {self.solver!r}."
             )
 
-    def _choose(
-        self, validation: Validation, l2s: tuple[float, ...], n_classes: int
-    ) -> tuple[Path, list[Trial]]:
+    def _choose(self, validation: Validation, n_classes: int) -> tuple[Path, list[Trial]]:
+        l2s = self._penalties()
         given = self.prior
         if self.prior in ("tuned", "learned"):
             given = even_prior(STANDING if len(validation.y) < FEW else ROBUST, n_classes)
@@ -262,9 +293,9 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         last = min(float(self.gamma_limit), GAMMA_TWO if n_classes == 2 else GAMMA_MANY)
         gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= last)
         path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
-        if self.prior == "learned":
+        if self.prior == "learned" and not validation.watch.stopped:
             link = fit_link(validation, path, even=False)
-            self._say(f"learned plateaus {link.prior}")
+            validation.watch.say(f"learned plateaus {link.prior}")
             path, more = self._slam(validation, link.prior, gammas, l2s).choose(False)
             trials += more
         return path, trials
@@ -283,13 +314,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         evidence = _EVIDENCE_TUNED if tuned_pair else _EVIDENCE_GIVEN
         if len(validation.y) >= FEW:
             evidence = 0.0
-        return Slam(
-            validation, default, l2s, float(self.gamma_limit), tuned, evidence, self._say
-        )
-
-    def _say(self, sentence: str) -> None:
-        if self.verbose:
-            print(f"[bblr] {sentence}", flush=True)
+        limit, watch = float(self.gamma_limit), validation.watch
+        return Slam(validation, default, l2s, limit, tuned, evidence, watch)
 
     def _unpack(
         self,
@@ -297,12 +323,14 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         solution: Solution,
         path: Path,
         link: Any,
+        trials: list[Trial],
         training: Training,
     ) -> None:
         self.classes_ = training.classes
-        coef, intercept = unpack(objective, solution.theta)
+        coef, intercept = unpack(objective.with_gamma(solution.gamma), solution.theta)
         self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
-        self.gamma_ = path.gammas[-1]
+        self.trials_ = trials
+        self.gamma_ = solution.gamma
         self.l2_ = path.l2
         self.leverage_ = path.leverage
         self.prior_ = path.prior

@@ -19,6 +19,12 @@ Floats = NDArray[np.float64]
 # Width of a vague prior on log gamma about the scale of the scores: where the classes separate
 # the likelihood alone would send gamma to infinity.
 _LOG_GAMMA_SCALE = 3.0
+# Free parameters of plateaus beyond this are those of plateaus at 0, 1/2 or 1.
+_FAR = 30.0
+# Error rates below this are no error rates of floats.
+_LEAST_RATE = 1e-13
+# The least number above 1/2.
+_ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,12 @@ class Link:
         """Return the probability of the positive class."""
         if not is_tensor(decision):
             decision = np.asarray(decision, dtype=np.float64)
-        return self.prior.a + self.prior.b * sigmoid(self.gamma * decision + self.offset)
+        found = self.prior.a + self.prior.b * sigmoid(self.gamma * decision + self.offset)
+        # Between plateaus that nearly touch, rounding would carry it across 1/2.
+        if is_tensor(found):
+            above, below = found.clamp(min=_ABOVE), found.clamp(max=0.5)
+            return above.where(decision > 0, below)
+        return np.where(decision > 0, np.maximum(found, _ABOVE), np.minimum(found, 0.5))
 
     @classmethod
     def fit(
@@ -82,8 +93,9 @@ class Step:
 
     def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
-        above = 1.0 * (decision > 0)
-        return self.prior.a + self.prior.b * above
+        above = decision > 0
+        # Torch would take single precision for its default.
+        return self.prior.a + self.prior.b * (above.double() if is_tensor(above) else 1.0 * above)
 
 
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
@@ -92,7 +104,8 @@ def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, 
     down = float(weight[y < 0].sum())
     false_negative = (float(weight[(y > 0) & wrong].sum()) + 1.0) / (up + 2.0)
     false_positive = (float(weight[(y < 0) & wrong].sum()) + 1.0) / (down + 2.0)
-    return min(false_positive, 0.49), max(1.0 - false_negative, 0.51)
+    low = min(max(false_positive, _LEAST_RATE), 0.49)
+    return low, 1.0 - min(max(false_negative, _LEAST_RATE), 0.49)
 
 
 def asymptotic_prior(raw: Floats, threshold: float, y: Floats, weight: Floats) -> BetaPrior:
@@ -102,8 +115,10 @@ def asymptotic_prior(raw: Floats, threshold: float, y: Floats, weight: Floats) -
 
 
 def _plateaus(free: Floats) -> tuple[float, float]:
-    # a in (0, 1/2) and a + b in (1/2, 1), whatever the free parameters are.
-    return 0.5 * float(expit(free[0])), 1.0 - 0.5 * float(expit(free[1]))
+    # a in (0, 1/2) and a + b in (1/2, 1), whatever the free parameters are, and however heavy the
+    # examples: beyond the bound floats would reach the ends.
+    first, second = np.clip(free[:2], -_FAR, _FAR)
+    return 0.5 * float(expit(first)), 1.0 - 0.5 * float(expit(second))
 
 
 def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
@@ -126,7 +141,10 @@ def _newton(function: Callable[[Floats], tuple[float, Floats]], x: Floats) -> Fl
         eigenvalues, vectors = np.linalg.eigh(0.5 * (np.array(rows) + np.array(rows).T))
         curvature = np.maximum(np.abs(eigenvalues), 1e-8 * np.abs(eigenvalues).max() + 1e-12)
         step = -vectors @ ((vectors.T @ gradient) / curvature)
-        step *= min(1.0, 2.0 / float(np.abs(step).max()))
+        length = float(np.abs(step).max())
+        if length == 0.0:
+            break
+        step *= min(1.0, 2.0 / length)
         t = 1.0
         for _ in range(40):
             new_value, new_gradient = function(x + t * step)

@@ -65,8 +65,10 @@ class ManyLink:
         """
         classes = decision.shape[1]
         centred = decision - decision.mean(axis=1, keepdims=True)
-        spread = np.average((centred**2).mean(axis=1), weights=weight)
-        scale = float(np.sqrt(spread)) or 1.0
+        # Through a power of two, which changes no digit: squares of large scores may overflow.
+        power = np.frexp(np.abs(centred).max())[1]
+        spread = np.average((np.ldexp(centred, -power) ** 2).mean(axis=1), weights=weight)
+        scale = float(np.ldexp(np.sqrt(spread), power)) or 1.0
         fit = _Likelihood(centred / scale, np.asarray(y, dtype=np.intp), weight, even)
         wrong = np.argmax(decision, axis=1) != y
         rate = (float(weight @ wrong) + classes) / (float(weight.sum()) + classes)

@@ -7,10 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from bblr._checks import all_or_nothing, check_number
+from bblr._checks import LARGEST, all_or_nothing, check_number
 from bblr.designs import ScaledDesign
-from bblr.estimators._front import validate_training
+from bblr.estimators._callbacks import with_callbacks
+from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import LinearBinaryClassifier
+from bblr.estimators._watch import Watch
 from bblr.losses import Logistic, Sigmoid, ZeroOne
 from bblr.objective import Objective
 from bblr.priors import Gaussian
@@ -23,10 +25,15 @@ from bblr.solvers import (
     Stage,
     geometric,
 )
-from bblr.solvers.solution import Callback
 
 # Eighteen penalties from 2^-10 to 2^10 for the logistic fits that SLA starts from.
 _START_COSTS = 2.0 ** np.linspace(-10, 10, 18)
+# Gammas and range search of their experiments.
+GAMMAS = (2.0, 20.0, 200.0)
+SEARCH = RangeSearch(8.0, 0.2, 0.1, first=True)
+
+# Steps of a range search on either side.
+_MOST_STEPS = 100_000
 
 
 class SLAClassifier(LinearBinaryClassifier):
@@ -49,7 +56,8 @@ class SLAClassifier(LinearBinaryClassifier):
     min_gain : float, default=0.1
         Gain of the smooth loss from which a step counts.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class.
+        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
+        class of weight 0 is left out of the fit, as are examples of weight 0.
     verbose : int, default=0
         Print a line a stage.
 
@@ -106,6 +114,7 @@ class SLAClassifier(LinearBinaryClassifier):
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -122,6 +131,13 @@ class SLAClassifier(LinearBinaryClassifier):
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> from bblr import SLAClassifier
+        >>> X = [[0.0], [1.0], [2.0], [3.0]]
+        >>> SLAClassifier().fit(X, [0, 0, 1, 1]).predict(X).tolist()
+        [0, 0, 1, 1]
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight)
@@ -129,12 +145,22 @@ class SLAClassifier(LinearBinaryClassifier):
         objective = Objective(
             Sigmoid(float(self.gamma_min)), Gaussian(0.0), design, training.y, training.weight
         )
-        solution = anneal_sigmoid(
-            objective,
-            geometric(self.gamma_min, self.gamma_max, self.gamma_growth),
-            RangeSearch(float(self.radius), float(self.spacing), float(self.min_gain), first=True),
-            self._report,
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        search = RangeSearch(
+            float(self.radius), float(self.spacing), float(self.min_gain), first=True
         )
+
+        def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
+            best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
+            estimator._unpack(best, design, training)
+
+        watch = Watch(self, X, y, sample_weight)
+        with watch.over(len(gammas) + 2, unpack):
+            solution = anneal_sigmoid(objective, gammas, search, watch)
+            self._unpack(solution, design, training)
+        return self
+
+    def _unpack(self, solution: Solution, design: ScaledDesign, training: Training) -> None:
         coef, intercept = design.unpack(solution.theta)
         self.classes_ = training.classes
         self.coef_ = training.like_rows(coef[None, :])
@@ -142,11 +168,17 @@ class SLAClassifier(LinearBinaryClassifier):
         self.gamma_ = solution.gamma
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)
-        return self
 
     def _check_parameters(self) -> None:
-        for name in ("gamma_min", "gamma_max", "radius", "spacing", "min_gain"):
+        for name in ("gamma_min", "gamma_max"):
+            check_number(name, getattr(self, name), low=1 / LARGEST, high=LARGEST)
+        for name in ("radius", "spacing", "min_gain"):
             check_number(name, getattr(self, name), low=0, strict=True)
+        if self.radius > _MOST_STEPS * self.spacing:
+            raise ValueError(
+                f"spacing must be at least a {_MOST_STEPS:,}th of radius, got "
+                f"spacing={self.spacing} and radius={self.radius}."
+            )
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
         if self.gamma_min > self.gamma_max:
             raise ValueError(
@@ -154,33 +186,26 @@ class SLAClassifier(LinearBinaryClassifier):
                 f"gamma_max={self.gamma_max}."
             )
 
-    def _report(self, stage: Stage) -> None:
-        if self.verbose:
-            print(
-                f"[sla] gamma {stage.gamma:g}: loss {stage.value:.6g}, training errors "
-                f"{stage.errors:g}, {stage.n_iter} steps, {stage.reason}",
-                flush=True,
-            )
-
 
 def anneal_sigmoid(
-    objective: Any,
-    gammas: tuple[float, ...] = (2.0, 20.0, 200.0),
-    search: RangeSearch = RangeSearch(8.0, 0.2, 0.1, first=True),  # noqa: B008 (frozen)
-    callback: Callback | None = None,
+    objective: Any, gammas: tuple[float, ...], search: RangeSearch, watch: Watch
 ) -> Solution:
     """Run SLA on an objective of sigmoid loss: start, stages, and the last coordinate search."""
+    with watch.task("logistic starts"):
+        start = _best_logistic(objective)
     annealed = Annealing(
         gammas,
         descent=GradientDescent(min_gain=search.min_gain),
         search=search,
         keep="best",
         max_rounds=1000,
-    ).minimise(objective, _best_logistic(objective), callback=callback)
-    last = _zero_one_probe(objective, annealed.theta)
+    ).minimise(objective, start, callback=watch.walk(gammas))
+    if watch.stopped:
+        return annealed
+    with watch.task("zero-one sweeps"):
+        last = _zero_one_probe(objective, annealed.theta)
     stage = Stage(np.inf, last.value, last.value, last.n_iter, last.reason)
-    if callback is not None:
-        callback(stage)
+    watch.say_stage(stage)
     return replace(
         annealed,
         theta=last.theta,

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from bblr._checks import all_or_nothing, check_choice, check_number
-from bblr.designs import ScaledDesign, make_design
-from bblr.estimators._front import Training, validate_training
+from bblr._checks import all_or_nothing, check_choice, check_jobs, check_number
+from bblr.estimators._callbacks import with_callbacks
+from bblr.estimators._front import validate_training
 from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
-from bblr.estimators._zero_one import (
-    StopEarly,
-    Timed,
-    annealed_start,
-    joined,
-    middle_of_cell,
-    support_vector_start,
-)
+from bblr.estimators._watch import Watch
+from bblr.estimators._zero_one_run import Run
 from bblr.estimators.link import Step, asymptotic_prior
-from bblr.estimators.sla import anneal_sigmoid
-from bblr.losses import Sigmoid, ZeroOne
-from bblr.objective import Objective
-from bblr.priors import Gaussian
-from bblr.solvers.zero_one import (
-    BranchAndBound,
-    BranchAndCut,
-    CombinatorialApproximation,
-    CombinatorialSearch,
-    Enumeration,
-    LineSearch,
-    Moment,
-    Progress,
-    VertexSearch,
-    ZeroOneProblem,
-)
+from bblr.estimators.sla import GAMMAS
+from bblr.losses import ZeroOne
+from bblr.solvers.zero_one import Moment, Progress
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 
 # Numbers up to which the data are gathered into one table of distinct rows.
 MAX_TABLE = 5_000_000
+
+
+def _report(watch: Watch, moment: Moment) -> None:
+    gap = (moment.loss - moment.bound) / moment.loss if moment.loss > 0 else 0.0
+    watch.say(
+        f"{moment.seconds:.2f} s: loss {moment.loss:g}, bound {moment.bound:g}, "
+        f"gap {100 * gap:.0f} %"
+    )
 
 
 class ZeroOneClassifier(ProbabilisticLinearClassifier):
@@ -74,7 +63,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     fit_intercept : bool, default=True
         Whether the hyperplane may miss the origin.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class: costs of errors.
+        Factors on the weights of the examples by class: costs of errors, 1 for those that a dict
+        leaves out. A class of weight 0 is left out of the fit, as are examples of weight 0.
     device : str or None, default=None
         Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
         on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
@@ -99,11 +89,11 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     lower_bound_ : float
         No linear classifier has a smaller loss.
     gap_ : float
-        (zero_one_loss_ - lower_bound_) / zero_one_loss_.
+        ``(zero_one_loss_ - lower_bound_) / zero_one_loss_``.
     optimal_ : bool
         Whether it is proved that no linear classifier is better.
     trace_ : list of Moment
-        Seconds, loss and bound at every improvement.
+        Seconds, loss and bound at every improvement, and at the end.
     reason_ : str
         Why the solver stopped.
     prior_ : BetaPrior
@@ -126,7 +116,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     >>> from bblr import ZeroOneClassifier
     >>> from bblr.datasets import load_uci
     >>> X, y = load_uci("breast", return_X_y=True)
-    >>> model = ZeroOneClassifier(solver="mip", random_state=0).fit(X, y)
+    >>> model = ZeroOneClassifier(solver="mip", time_limit=120, random_state=0).fit(X, y)
     >>> model.zero_one_loss_, model.optimal_
     (11.0, True)
     """
@@ -155,6 +145,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
@@ -171,24 +162,35 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         -------
         self
             Fitted estimator.
+
+        Examples
+        --------
+        >>> from bblr import ZeroOneClassifier
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0]]
+        >>> model = ZeroOneClassifier(solver="exact").fit(X, [0, 1, 0, 1, 1])
+        >>> model.zero_one_loss_, model.optimal_
+        (1.0, True)
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
-        report = self._report if self.verbose else None
+        watch = Watch(self, X, y, sample_weight)
+        report = partial(_report, watch) if self.verbose else None
         progress = Progress(self.time_limit, report, self.max_steps)
         n, d = training.design.n_rows, training.design.n_features
-        if n * (d + 1) <= MAX_TABLE:
-            coef, intercept, slack = self._fit_table(training, progress, rng)
-        elif self.solver in ("search", "sla"):
-            coef, intercept, slack = self._fit_large(training, progress, rng)
-        else:
+        small = n * (d + 1) <= MAX_TABLE
+        if not small and self.solver not in ("search", "sla"):
             raise ValueError(
                 f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
-        self._unpack(coef, intercept, slack, progress, training)
+        with watch.over({"mip": 4, "sla": len(GAMMAS) + 3}.get(self.solver, 3)):
+            run = Run(
+                self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, watch, rng,
+                ZeroOneClassifier._unpack,
+            )  # fmt: skip
+            self._unpack(*(run.on_table() if small else run.on_rows()), run)
         return self
 
     def _check_parameters(self) -> None:
@@ -197,119 +199,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             check_number("time_limit", self.time_limit, low=0, strict=True)
         if self.max_steps is not None:
             check_number("max_steps", self.max_steps, low=1, integer=True)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                "n_jobs must be a number of threads, or -1 or None for all cores; "
-                f"got {self.n_jobs!r}."
-            )
+        check_jobs(self.n_jobs)
 
-    def _fit_table(
-        self, training: Training, progress: Progress, rng: np.random.Generator
-    ) -> tuple[Floats, float, float]:
-        local = training.design.rows.local
-        problem = ZeroOneProblem.from_data(
-            training.design.table(), local(training.y), local(training.weight),
-            bool(self.fit_intercept),
-        )  # fmt: skip
-        if len(problem.weight) == 0:
-            # Every row contradicts an equal one, so all classifiers are alike.
-            theta = np.random.default_rng(0).standard_normal(problem.size)
-            progress.found(theta, problem.base)
-            progress.raise_bound(problem.base)
-            progress.reason = "every classifier has the same loss"
-            return *problem.unpack(theta), problem.slack
-        # The start is made in standard units, in which no number is too large to be squared.
-        points = problem.rows[:, : training.design.n_features] * problem.label[:, None]
-        design = ScaledDesign(
-            make_design(points),
-            problem.weight,
-            bool(self.fit_intercept),
-            z_score=self.solver == "sla",
-        )
-        if self.solver == "sla":
-            theta = self._sla(design, problem.label, problem.weight, progress, problem.base)
-            theta = joined(*design.unpack(theta), problem.fit_intercept)
-        else:
-            if self.solver in ("pcs", "csa", "bnb"):
-                start = support_vector_start(problem)
-            else:
-                start = annealed_start(design, problem.label, problem.weight)
-                start = joined(*design.unpack(start), problem.fit_intercept)
-            theta = self._solve(problem, start, progress, rng)
-        theta = middle_of_cell(problem, theta)
-        progress.found(theta, problem.loss(theta))
-        progress.raise_bound(problem.base)
-        return *problem.unpack(theta), problem.slack
-
-    def _solve(
-        self,
-        problem: ZeroOneProblem,
-        start: Floats,
-        progress: Progress,
-        rng: np.random.Generator,
-    ) -> Floats:
-        options: dict[str, Any] = {"rng": rng, "n_jobs": self.n_jobs}
-        if self.solver == "mip":
-            # The proof goes faster the better the incumbent, and a walk takes seconds.
-            start = VertexSearch(legs=3).minimise(problem, start, progress, **options).theta
-        solvers = {
-            "search": VertexSearch,
-            "pcs": CombinatorialSearch,
-            "csa": CombinatorialApproximation,
-            "bnb": BranchAndBound,
-            "mip": BranchAndCut,
-            "exact": Enumeration,
-        }
-        found = solvers[self.solver]().minimise(problem, start, progress, **options)
-        return found.theta
-
-    def _fit_large(
-        self, training: Training, progress: Progress, rng: np.random.Generator
-    ) -> tuple[Floats, float, float]:
-        design = ScaledDesign(
-            training.design,
-            training.weight,
-            bool(self.fit_intercept),
-            z_score=self.solver == "sla",
-        )
-        y, weight = training.y, training.weight
-        if self.solver == "sla":
-            theta = self._sla(design, y, weight, progress, 0.0)
-        else:
-            objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
-            start = annealed_start(design, y, weight)
-            found = LineSearch().minimise(objective, start, progress, rng=rng)
-            theta = found.theta
-        return *design.unpack(theta), 0.0
-
-    def _sla(
-        self, design: ScaledDesign, y: Floats, weight: Floats, progress: Progress, base: float
-    ) -> Floats:
-        objective = Objective(Sigmoid(2.0), Gaussian(0.0), design, y, weight)
-        try:
-            solution = anneal_sigmoid(Timed(objective, progress, base))
-            progress.found(solution.theta, base + objective.errors(solution.theta))
-            progress.reason = "annealing ended"
-        except StopEarly as stop:
-            progress.reason = str(stop)
-        return np.asarray(progress.theta)
-
-    def _report(self, moment: Moment) -> None:
-        gap = (moment.loss - moment.bound) / moment.loss if moment.loss > 0 else 0.0
-        print(
-            f"[zero-one] {moment.seconds:.2f} s: loss {moment.loss:g}, bound {moment.bound:g}, "
-            f"gap {100 * gap:.0f} %",
-            flush=True,
-        )
-
-    def _unpack(
-        self,
-        coef: Floats,
-        intercept: float,
-        slack: float,
-        progress: Progress,
-        training: Training,
-    ) -> None:
+    def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
+        training, progress = run.training, run.progress
         # In two steps: the square of a large weight may exceed every float.
         largest = float(np.abs(coef).max(initial=0.0))
         if largest > 0:
@@ -331,7 +224,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         self.reason_ = progress.reason
         if self.reason_ == "proved optimal" and not self.optimal_:
             self.reason_ = "proved, but rounding or very light rows cost more"
-        self.trace_ = progress.trace
+        end = Moment(progress.seconds, progress.loss, progress.bound)
+        self.trace_ = [*progress.trace, end]
         raw, y, weight = (rows.local(v) for v in (raw, training.y, training.weight))
         self.prior_ = asymptotic_prior(raw, 0.0, y, weight)
         self.link_ = Step(self.prior_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +16,8 @@ def expected_calibration_error(
     """Mean gap between confidence and accuracy over bins of equal width.
 
     Each example's confidence is the probability of its most probable class. With the examples
-    put into bins Bₘ = ((m − 1)/M, m/M] by confidence,
-
-        ECE = Σₘ |Bₘ|/n · |accuracy(Bₘ) − mean confidence(Bₘ)|   (Guo et al., 2017).
+    put into bins Bₘ = ((m − 1)/M, m/M] by confidence, it is
+    ``Σₘ |Bₘ|/n · |accuracy(Bₘ) − mean confidence(Bₘ)|`` (Guo et al., 2017).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def expected_calibration_error(
         sorted order of the labels (as `predict_proba` gives them).
     n_bins : int, default=15
         M, the number of bins over [0, 1].
-    labels : array-like of shape (n_classes,), optional
+    labels : array-like of shape (n_classes,) or None, default=None
         All the labels. Needed where a class does not occur in `y_true`.
 
     Returns
@@ -45,15 +45,49 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(y, [0.05] * 4 + [0.95] * 4), 3)
     0.2
     """
+    check_bins(n_bins)
+    column, table, _ = as_columns(y_true, proba, labels)
+    return float(np.abs(calibration_gaps(column, table, n_bins)).sum() / len(column))
+
+
+def check_bins(n_bins: int) -> None:
+    """Raise a ValueError unless `n_bins` is a number of bins."""
     if not isinstance(n_bins, Integral) or isinstance(n_bins, bool) or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} is not a whole number of at least 1")
-    y = column_or_1d(np.asarray(y_true))
-    classes = np.unique(y if labels is None else np.asarray(labels))
-    table = _proba_table(proba, len(y), classes)
-    column = np.searchsorted(classes, y)
-    if not np.array_equal(classes[np.minimum(column, len(classes) - 1)], y):
+
+
+def as_columns(
+    y_true: ArrayLike, proba: ArrayLike, labels: ArrayLike | None, name: str = "proba"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the column of each example's class, the probabilities by column, and the classes.
+
+    `name` is what the probabilities are called in messages.
+    """
+    y = _flat("y_true", y_true)
+    table = _proba_table(proba, len(y), name)
+    known = y if labels is None else _flat("labels", labels)
+    try:
+        classes = np.unique(known)
+        column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    except TypeError as error:
+        raise ValueError(
+            f"y_true and labels must hold labels of one kind that can be put in order: {error}"
+        ) from None
+    table = _a_column_a_class(table, classes, name)
+    if not np.array_equal(classes[column], y):
         raise ValueError("y_true holds a label that is not among labels; add it there")
-    return float(np.abs(calibration_gaps(column, table, n_bins)).sum() / len(y))
+    return column, table, classes
+
+
+def _flat(name: str, values: ArrayLike) -> np.ndarray:
+    try:
+        flat = column_or_1d(np.asarray(values))
+    except ValueError:
+        shape = np.shape(values)
+        raise ValueError(f"{name} must have shape (n,), got {shape}; give a label each") from None
+    if len(flat) == 0:
+        raise ValueError(f"{name} is empty; give at least one example")
+    return np.asarray(flat)
 
 
 def calibration_gaps(column: np.ndarray, table: np.ndarray, n_bins: int) -> np.ndarray:
@@ -61,33 +95,103 @@ def calibration_gaps(column: np.ndarray, table: np.ndarray, n_bins: int) -> np.n
 
     The sums of parts of the data add up to those of all.
     """
-    predicted = table.argmax(axis=1)
-    confidence = table.max(axis=1)
+    hit, confidence = hits(column, table)
+    bins = _even_bins(confidence, n_bins)
+    return np.bincount(bins, weights=hit - confidence, minlength=n_bins)
+
+
+def hits(column: np.ndarray, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether the most probable class is that of the example, and its probability."""
+    return table.argmax(axis=1) == column, table.max(axis=1)
+
+
+def _even_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
     edges = np.linspace(0.0, 1.0, n_bins + 1)
-    # side="left" leaves a confidence on an edge in the bin below it.
-    bins = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, n_bins - 1)
-    return np.bincount(bins, weights=(predicted == column) - confidence, minlength=n_bins)
+    # side="left" leaves a probability on an edge in the bin below it.
+    return np.clip(np.searchsorted(edges, probability, side="left") - 1, 0, n_bins - 1)
 
 
-def _proba_table(proba: ArrayLike, n_samples: int, classes: np.ndarray) -> np.ndarray:
-    table = np.asarray(proba, dtype=np.float64)
-    if n_samples == 0:
-        raise ValueError("y_true is empty; give at least one example")
+class Bins(NamedTuple):
+    """The bins of a reliability diagram that hold examples, a row each."""
+
+    predicted: np.ndarray
+    """Mean probability of the event."""
+    observed: np.ndarray
+    """How often it came true."""
+    size: np.ndarray
+    """Examples."""
+
+    @property
+    def gap(self) -> float:
+        """Mean distance between the two, by examples."""
+        return float(np.average(np.abs(self.predicted - self.observed), weights=self.size))
+
+
+def reliability_bins(
+    event: np.ndarray, probability: np.ndarray, n_bins: int, strategy: str = "uniform"
+) -> Bins:
+    """Compare how often an event came true with its probability.
+
+    Parameters
+    ----------
+    event : ndarray of shape (n_samples,)
+        Whether it came true.
+    probability : ndarray of shape (n_samples,)
+        What was predicted.
+    n_bins : int
+        Bins over [0, 1]; those without examples are left out.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal count.
+
+    Returns
+    -------
+    Bins
+        From low to high probability.
+    """
+    if strategy == "uniform":
+        bins = _even_bins(probability, n_bins)
+        parts = [np.flatnonzero(bins == m) for m in range(n_bins)]
+    elif strategy == "quantile":
+        parts = np.array_split(np.argsort(probability, kind="stable"), n_bins)
+    else:
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}.")
+    kept = [part for part in parts if len(part)]
+    return Bins(
+        np.array([probability[part].mean() for part in kept]),
+        np.array([event[part].mean() for part in kept]),
+        np.array([len(part) for part in kept]),
+    )
+
+
+def _proba_table(proba: ArrayLike, n_samples: int, name: str) -> np.ndarray:
+    try:
+        table = np.asarray(proba, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers; give what predict_proba returns") from None
     if table.ndim not in (1, 2) or len(table) != n_samples:
         raise ValueError(
-            f"proba has shape {table.shape} for {n_samples} labels in y_true; give one "
+            f"{name} has shape {table.shape} for {n_samples} labels in y_true; give one "
             "probability, or one row of them, for each"
         )
     if not np.all((table >= 0.0) & (table <= 1.0)):
-        raise ValueError("proba holds values outside [0, 1] or nan; give probabilities")
+        raise ValueError(f"{name} holds values outside [0, 1] or nan; give probabilities")
+    return table
+
+
+def _a_column_a_class(table: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
     n_columns = 2 if table.ndim == 1 else table.shape[1]
-    if n_columns != len(classes):
+    if n_columns > len(classes):
         raise ValueError(
-            f"proba speaks of {n_columns} classes and y_true of {len(classes)}; "
-            "name all classes with labels="
+            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
+            "labels; name all classes with labels="
+        )
+    if n_columns < len(classes):
+        raise ValueError(
+            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
+            f"labels; give it shape (n, {len(classes)}), a column a class"
         )
     if table.ndim == 1:
         return np.column_stack([1.0 - table, table])
     if not np.allclose(table.sum(axis=1), 1.0, atol=1e-4):
-        raise ValueError("the rows of proba do not sum to 1; normalise them")
+        raise ValueError(f"the rows of {name} do not sum to 1; normalise them")
     return table

@@ -23,7 +23,7 @@ Exact = bool | Literal["auto"]
 class McNemarResult:
     """What McNemar's test found for two classifiers a and b.
 
-    Attributes
+    Parameters
     ----------
     n01 : int
         Examples that a gets wrong and b right.
@@ -40,6 +40,13 @@ class McNemarResult:
         instead (the paper's 2.32 for p ≤ 0.01).
     method : {"exact", "chi2"}
         The binomial test, or the chi-squared approximation with continuity correction.
+
+    Examples
+    --------
+    >>> from bblr.evaluation import mcnemar
+    >>> result = mcnemar([1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0])
+    >>> result.n01, result.n10, result.p_value
+    (0, 2, 0.5)
     """
 
     n01: int

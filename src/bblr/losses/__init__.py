@@ -39,6 +39,16 @@ LOSSES: dict[str, Loss] = {
 def get_loss(name: str) -> Loss:
     """Return the registered loss of that name, at its default parameters.
 
+    Parameters
+    ----------
+    name : str
+        A key of ``LOSSES``.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
     Examples
     --------
     >>> from bblr.losses import get_loss

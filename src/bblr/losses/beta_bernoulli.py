@@ -28,6 +28,15 @@ class BetaBernoulli(Loss):
         Plateaus; a = 0 and b = 1 is the logistic loss.
     gamma : float, default=1
         Sharpness.
+
+    Examples
+    --------
+    >>> from bblr.losses import BetaBernoulli
+    >>> loss = BetaBernoulli(a=0.2, b=0.6, gamma=4.0)
+    >>> loss.value([1, 1], [-10.0, -1000.0]).round(3)      # an outlier costs only so much
+    array([1.609, 1.609])
+    >>> loss.probability([-10.0, 0.0, 10.0]).round(3)
+    array([0.2, 0.5, 0.8])
     """
 
     name: ClassVar[str] = "beta-bernoulli"
@@ -45,7 +54,26 @@ class BetaBernoulli(Loss):
 
     @classmethod
     def from_prior(cls, prior: BetaPrior, gamma: float = 1.0) -> Self:
-        """Make the loss of a Beta prior."""
+        """Make the loss of a Beta prior.
+
+        Parameters
+        ----------
+        prior : BetaPrior
+            Plateaus.
+        gamma : float, default=1
+            Sharpness.
+
+        Returns
+        -------
+        BetaBernoulli
+            The loss.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli, BetaPrior
+        >>> BetaBernoulli.from_prior(BetaPrior(0.2, 0.6), gamma=2.0)
+        BetaBernoulli(a=0.2, b=0.6, gamma=2.0)
+        """
         return cls(prior.a, prior.b, gamma)
 
     @property
@@ -109,6 +137,26 @@ class BetaBernoulli(Loss):
 
         With symmetric plateaus both labels share one pair; otherwise a false negative and a false
         positive cost differently and each label has its own.
+
+        Parameters
+        ----------
+        t : {-1, 1}, default=1
+            The label.
+
+        Returns
+        -------
+        s : float
+            Scale.
+        c : float
+            Shift: what a right answer costs in the limit.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli
+        >>> loss = BetaBernoulli(a=0.1, b=0.8, gamma=50.0)
+        >>> s, c = loss.zero_one_scale()
+        >>> abs(s * (loss.value([1, 1], [-1.0, 1.0]) - c)).round(6)
+        array([1., 0.])
         """
         if t not in (-1, 1):
             raise ValueError(f"t must be -1 or +1, got {t!r}.")
@@ -129,7 +177,14 @@ class BetaBernoulli(Loss):
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """log(1 + exp(-z)), equation (2) of the paper; it has no gamma and is its own limit."""
+    """log(1 + exp(-z)), equation (2) of the paper; it has no gamma and is its own limit.
+
+    Examples
+    --------
+    >>> from bblr.losses import Logistic
+    >>> Logistic().value([1, 1], [-100.0, 0.0]).round(3)      # no bound on what an outlier costs
+    array([100.   ,   0.693])
+    """
 
     name: ClassVar[str] = "logistic"
     has_probability: ClassVar[bool] = True

@@ -77,7 +77,28 @@ class BetaPrior:
 
     @classmethod
     def from_counts(cls, alpha: float, beta: float, n: float) -> Self:
-        """Make the prior from pseudo counts of positives and negatives beside n examples."""
+        """Make the prior from pseudo counts of positives and negatives beside n examples.
+
+        Parameters
+        ----------
+        alpha : float
+            Pseudo count of positives.
+        beta : float
+            Pseudo count of negatives.
+        n : float
+            Number of examples.
+
+        Returns
+        -------
+        BetaPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior
+        >>> BetaPrior.from_counts(alpha=10, beta=10, n=80)
+        BetaPrior(a=0.1, b=0.8, n=80.0)
+        """
         alpha, beta, n = _number("alpha", alpha), _number("beta", beta), _number("n", n)
         if alpha < 0 or beta < 0:
             raise ValueError(f"alpha and beta must be at least 0, got {alpha} and {beta}.")
@@ -88,7 +109,28 @@ class BetaPrior:
 
     @classmethod
     def from_weight(cls, w: float, theta: float, n: float = 100.0) -> Self:
-        """Make the prior from its weight w and its mean theta."""
+        """Make the prior from its weight w and its mean theta.
+
+        Parameters
+        ----------
+        w : float
+            Weight, at least 0 and below 1.
+        theta : float
+            Mean, a probability.
+        n : float, default=100
+            Number of examples; it only scales `alpha` and `beta`.
+
+        Returns
+        -------
+        BetaPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior
+        >>> BetaPrior.from_weight(w=0.2, theta=0.5)
+        BetaPrior(a=0.1, b=0.8, n=100.0)
+        """
         w, theta = _number("w", w), _number("theta", theta)
         if not 0 <= w < 1:
             raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
@@ -98,7 +140,19 @@ class BetaPrior:
 
     @classmethod
     def weak(cls) -> Self:
-        """Make the paper's weak prior, alpha = beta = 1 and n = 100 (BBLR1)."""
+        """Make the paper's weak prior, alpha = beta = 1 and n = 100 (BBLR1).
+
+        Returns
+        -------
+        BetaPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior
+        >>> round(BetaPrior.weak().a, 4)
+        0.0098
+        """
         return cls.from_counts(1, 1, 100)
 
     @classmethod
@@ -113,6 +167,17 @@ class BetaPrior:
             Two classes; the larger label is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; a weight of 2 counts twice.
+
+        Returns
+        -------
+        BetaPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior
+        >>> BetaPrior.empirical(["no", "no", "no", "yes"])
+        BetaPrior(a=0.125, b=0.5, n=4.0)
         """
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(classes) != 2:
@@ -130,6 +195,24 @@ class BetaPrior:
 
         With a large gamma every prediction lies on a plateau: the upper one should be the true
         positive rate, and one minus the lower one the true negative rate.
+
+        Parameters
+        ----------
+        tpr : float
+            True positive rate.
+        tnr : float
+            True negative rate; the two must sum to more than 1.
+
+        Returns
+        -------
+        BetaPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior
+        >>> BetaPrior.from_rates(tpr=0.9, tnr=0.8)
+        BetaPrior(a=0.2, b=0.7, n=100.0)
         """
         tpr, tnr = _number("tpr", tpr), _number("tnr", tnr)
         for name, rate in (("tpr", tpr), ("tnr", tnr)):

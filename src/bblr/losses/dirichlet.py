@@ -33,6 +33,15 @@ class DirichletDiscrete:
         Least probability of each class.
     gamma : float, default=1
         Sharpness.
+
+    Examples
+    --------
+    >>> from bblr.losses import DirichletDiscrete
+    >>> loss = DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=9.0)
+    >>> loss.value([0, 0], [[5.0, 0.0, 0.0], [-999.0, 0.0, 0.0]]).round(2)
+    array([0.22, 2.3 ])
+    >>> loss.probability([[5.0, 0.0, 0.0]]).round(2)
+    array([[0.8, 0.1, 0.1]])
     """
 
     low: tuple[float, ...]
@@ -45,7 +54,26 @@ class DirichletDiscrete:
 
     @classmethod
     def from_prior(cls, prior: DirichletPrior, gamma: float = 1.0) -> Self:
-        """Make the loss of a Dirichlet prior."""
+        """Make the loss of a Dirichlet prior.
+
+        Parameters
+        ----------
+        prior : DirichletPrior
+            Plateaus.
+        gamma : float, default=1
+            Sharpness.
+
+        Returns
+        -------
+        DirichletDiscrete
+            The loss.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete, DirichletPrior
+        >>> DirichletDiscrete.from_prior(DirichletPrior.symmetric(0.3, 3))
+        DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=1.0)
+        """
         return cls(prior.low, gamma)
 
     @property
@@ -60,11 +88,53 @@ class DirichletDiscrete:
         return round(1.0 - sum(self.low), 15)
 
     def value(self, y: Any, raw: Any) -> Floats:
-        """Return the cost of each example, of class number y."""
+        """Return the cost of each example, of class number y.
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_samples,)
+            Numbers of the classes, from 0.
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Costs.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> loss = DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=9.0)
+        >>> loss.value([1], [[0.0, 4.0, 0.0]]).round(2)
+        array([0.22])
+        """
         return self.value_gradient(y, raw)[0]
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
-        """Return the cost of each example and its derivatives by the raw scores."""
+        """Return the cost of each example and its derivatives by the raw scores.
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_samples,)
+            Numbers of the classes, from 0.
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        value : ndarray of shape (n_samples,)
+            Costs.
+        gradient : ndarray of shape (n_samples, n_classes)
+            Derivatives.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> value, gradient = DirichletDiscrete((0.1, 0.1)).value_gradient([0], [[0.0, 0.0]])
+        >>> value.round(2), gradient.round(2)
+        (array([0.69]), array([[-0.4,  0.4]]))
+        """
         y = np.asarray(y, dtype=np.intp)
         logs = log_softmax(self.gamma * np.asarray(raw, dtype=np.float64), axis=1)
         rows = np.arange(len(y))
@@ -80,7 +150,27 @@ class DirichletDiscrete:
         return value, self.gamma * share[:, None] * residual
 
     def limit(self, y: Any, raw: Any) -> Floats:
-        """Return the cost of each example as gamma grows without bound."""
+        """Return the cost of each example as gamma grows without bound.
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_samples,)
+            Numbers of the classes, from 0.
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Costs.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> loss = DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=9.0)
+        >>> loss.limit([0, 1], [[0.1, 0.0, 0.0], [0.1, 0.0, 0.0]]).round(2)
+        array([0.22, 2.3 ])
+        """
         y, raw = np.asarray(y, dtype=np.intp), np.asarray(raw, dtype=np.float64)
         best = raw == raw.max(axis=1, keepdims=True)
         share = (best / best.sum(axis=1, keepdims=True))[np.arange(len(y)), y]
@@ -88,12 +178,48 @@ class DirichletDiscrete:
             return -np.log(np.array(self.low)[y] + self.b * share)
 
     def probability(self, raw: Any) -> Floats:
-        """Return the probability of each class."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; rows sum to 1.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> loss = DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=9.0)
+        >>> loss.probability([[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]]).round(2)
+        array([[0.33, 0.33, 0.33],
+               [0.8 , 0.1 , 0.1 ]])
+        """
         scores = self.gamma * np.asarray(raw, dtype=np.float64)
         return np.array(self.low) + self.b * np.asarray(softmax(scores, axis=1))
 
     def curvature(self, raw: Any) -> Floats:
-        """Return the Fisher information by each raw score: the diagonal alone."""
+        """Return the Fisher information by each raw score: the diagonal alone.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Curvatures, none of them negative.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> DirichletDiscrete((0.0, 0.0)).curvature([[0.0, 0.0]])
+        array([[0.25, 0.25]])
+        """
         s = np.asarray(softmax(self.gamma * np.asarray(raw, dtype=np.float64), axis=1))
         p = np.array(self.low) + self.b * s
         q = np.divide(s * s, p, out=np.zeros_like(s), where=p > 0)
@@ -101,7 +227,27 @@ class DirichletDiscrete:
         return (self.gamma * self.b) ** 2 * own
 
     def wrong(self, y: Any, raw: Any) -> NDArray[np.bool_]:
-        """Return which examples are errors, strictly: a tie for the most probable class is one."""
+        """Return which examples are errors, strictly: a tie for the most probable class is one.
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_samples,)
+            Numbers of the classes, from 0.
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True for an error.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> loss = DirichletDiscrete(low=(0.1, 0.1, 0.1), gamma=9.0)
+        >>> loss.wrong([0, 0], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+        array([False,  True])
+        """
         y = np.asarray(y, dtype=np.intp)
         p = self.probability(raw) if not self.symmetric else np.array(raw, dtype=np.float64)
         rows = np.arange(len(y))
@@ -115,7 +261,24 @@ class DirichletDiscrete:
         return len(set(self.low)) == 1
 
     def sharpened(self, gamma: float) -> Self:
-        """Return the same loss at another gamma."""
+        """Return the same loss at another gamma.
+
+        Parameters
+        ----------
+        gamma : float
+            Sharpness, a positive number.
+
+        Returns
+        -------
+        DirichletDiscrete
+            The loss.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> DirichletDiscrete((0.1, 0.2)).sharpened(4.0)
+        DirichletDiscrete(low=(0.1, 0.2), gamma=4.0)
+        """
         return replace(self, gamma=gamma)
 
 

@@ -72,13 +72,53 @@ class DirichletPrior:
 
     @classmethod
     def symmetric(cls, w: float, n_classes: int) -> Self:
-        """Make the prior of weight w that treats all classes alike."""
+        """Make the prior of weight w that treats all classes alike.
+
+        Parameters
+        ----------
+        w : float
+            Weight, at least 0 and below 1.
+        n_classes : int
+            Number of classes, at least 2.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior.symmetric(0.4, 4)
+        DirichletPrior(low=(0.1, 0.1, 0.1, 0.1), n=100.0)
+        """
         _check_count(n_classes)
         return cls.from_weight(w, (1.0 / n_classes,) * n_classes)
 
     @classmethod
     def from_weight(cls, w: float, theta: Sequence[float], n: float = 100.0) -> Self:
-        """Make the prior from its weight w and its mean theta, which sums to 1."""
+        """Make the prior from its weight w and its mean theta, which sums to 1.
+
+        Parameters
+        ----------
+        w : float
+            Weight, at least 0 and below 1.
+        theta : sequence of float
+            Mean: a probability for each class.
+        n : float, default=100
+            Number of examples; it only scales `alpha`.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior.from_weight(0.2, [0.5, 0.25, 0.25])
+        DirichletPrior(low=(0.1, 0.05, 0.05), n=100.0)
+        """
         mean, w = np.array(_vector("theta", theta)), _number("w", w)
         if not 0 <= w < 1:
             raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
@@ -88,7 +128,26 @@ class DirichletPrior:
 
     @classmethod
     def from_counts(cls, alpha: Sequence[float], n: float) -> Self:
-        """Make the prior from pseudo counts of each class beside n examples."""
+        """Make the prior from pseudo counts of each class beside n examples.
+
+        Parameters
+        ----------
+        alpha : sequence of float
+            Pseudo count of each class.
+        n : float
+            Number of examples.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior.from_counts([10, 5, 5], n=80)
+        DirichletPrior(low=(0.1, 0.05, 0.05), n=80.0)
+        """
         counts, n = np.array(_vector("alpha", alpha)), _number("n", n)
         if counts.min() < 0:
             raise ValueError(f"alpha must be at least 0, got {alpha!r}.")
@@ -98,7 +157,24 @@ class DirichletPrior:
 
     @classmethod
     def weak(cls, n_classes: int) -> Self:
-        """Make the weak prior: one pseudo count for each class beside 100 examples."""
+        """Make the weak prior: one pseudo count for each class beside 100 examples.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes, at least 2.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> round(DirichletPrior.weak(4).w, 4)
+        0.0385
+        """
         _check_count(n_classes)
         return cls.from_counts((1.0,) * n_classes, 100)
 
@@ -112,6 +188,17 @@ class DirichletPrior:
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; a weight of 2 counts twice.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior.empirical(["a", "a", "b", "c"])
+        DirichletPrior(low=(0.25, 0.125, 0.125), n=4.0)
         """
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(classes) < 2:
@@ -128,6 +215,22 @@ class DirichletPrior:
         With a large gamma an example of class k has probability low_k + b where it is recognised.
         No plateaus give a class that is recognised far less than the others its rate: it has a
         least probability of 0, and the others have theirs.
+
+        Parameters
+        ----------
+        rates : sequence of float
+            Rate of each class; they must sum to more than 1.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior.from_rates([0.9, 0.9, 0.8])
+        DirichletPrior(low=(0.1, 0.1, 0.0), n=100.0)
         """
         found = np.array(_vector("rates", rates))
         if found.min() < 0 or found.max() > 1:
@@ -148,11 +251,40 @@ class DirichletPrior:
 
     @classmethod
     def from_beta(cls, prior: BetaPrior) -> Self:
-        """Make the prior of two classes that is a Beta prior."""
+        """Make the prior of two classes that is a Beta prior.
+
+        Parameters
+        ----------
+        prior : BetaPrior
+            The Beta prior.
+
+        Returns
+        -------
+        DirichletPrior
+            The prior.
+
+        Examples
+        --------
+        >>> from bblr import BetaPrior, DirichletPrior
+        >>> DirichletPrior.from_beta(BetaPrior(a=0.2, b=0.7))
+        DirichletPrior(low=(0.1, 0.2), n=100.0)
+        """
         return cls((max(0.0, 1.0 - prior.a - prior.b), prior.a), prior.n)
 
     def as_beta(self) -> BetaPrior:
-        """Return the Beta prior that this is, for two classes."""
+        """Return the Beta prior that this is, for two classes.
+
+        Returns
+        -------
+        BetaPrior
+            The Beta prior.
+
+        Examples
+        --------
+        >>> from bblr import DirichletPrior
+        >>> DirichletPrior((0.1, 0.2)).as_beta()
+        BetaPrior(a=0.2, b=0.7, n=100.0)
+        """
         if len(self.low) != 2:
             raise ValueError(f"A prior of {len(self.low)} classes is no Beta prior.")
         return BetaPrior(self.low[1], self.b, self.n)

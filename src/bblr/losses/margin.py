@@ -19,7 +19,14 @@ def _sech2(z: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ZeroOne(Loss):
-    """1 where z <= 0, else 0: equation (4). Strict: a score of exactly 0 is an error."""
+    """1 where z <= 0, else 0: equation (4). Strict: a score of exactly 0 is an error.
+
+    Examples
+    --------
+    >>> from bblr.losses import ZeroOne
+    >>> ZeroOne().value([1, 1, 1], [-0.1, 0.0, 0.1])
+    array([1., 1., 0.])
+    """
 
     name: ClassVar[str] = "zero-one"
 
@@ -31,7 +38,14 @@ class ZeroOne(Loss):
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """max(0, 1 - z), equation (3)."""
+    """max(0, 1 - z), equation (3).
+
+    Examples
+    --------
+    >>> from bblr.losses import Hinge
+    >>> Hinge().value([1, 1, 1], [-1.0, 0.0, 2.0])
+    array([2., 1., 0.])
+    """
 
     name: ClassVar[str] = "hinge"
 
@@ -43,7 +57,14 @@ class Hinge(Loss):
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """(1 - z)^2."""
+    """(1 - z)^2.
+
+    Examples
+    --------
+    >>> from bblr.losses import Squared
+    >>> Squared().value([1, 1, 1], [-1.0, 0.0, 2.0])
+    array([4., 1., 1.])
+    """
 
     name: ClassVar[str] = "squared"
 
@@ -55,7 +76,19 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class GeneralizedLogistic(Loss):
-    """log(1 + exp(gamma (1 - z))) / gamma (Zhang and Oles); tends to the hinge loss."""
+    """log(1 + exp(gamma (1 - z))) / gamma (Zhang and Oles); tends to the hinge loss.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Sharpness.
+
+    Examples
+    --------
+    >>> from bblr.losses import GeneralizedLogistic
+    >>> GeneralizedLogistic(gamma=100.0).value([1, 1], [0.0, 2.0]).round(3)
+    array([1., 0.])
+    """
 
     name: ClassVar[str] = "generalized-logistic"
     gamma: float = 1.0
@@ -84,7 +117,19 @@ class GeneralizedLogistic(Loss):
 
 @dataclass(frozen=True)
 class Sigmoid(Loss):
-    """1 / (1 + exp(gamma z)), the loss of SLA (Nguyen and Sanner); tends to the zero-one loss."""
+    """1 / (1 + exp(gamma z)), the loss of SLA (Nguyen and Sanner); tends to the zero-one loss.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Sharpness.
+
+    Examples
+    --------
+    >>> from bblr.losses import Sigmoid
+    >>> Sigmoid(gamma=4.0).value([1, 1, 1], [-1.0, 0.0, 1.0]).round(3)
+    array([0.982, 0.5  , 0.018])
+    """
 
     name: ClassVar[str] = "sigmoid"
     gamma: float = 1.0
@@ -118,6 +163,19 @@ class Ramp(Loss):
     """Hinge at 1 minus hinge at s < 1 of gamma * z (Collobert et al.): min(1 - s, hinge).
 
     Tends to (1 - s) times the zero-one loss, with 1 at a score of 0.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Sharpness.
+    s : float, default=-1
+        Where the ramp ends, at most 0.
+
+    Examples
+    --------
+    >>> from bblr.losses import Ramp
+    >>> Ramp().value([1, 1, 1], [-9.0, 0.0, 2.0])
+    array([2., 1., 0.])
     """
 
     name: ClassVar[str] = "ramp"
@@ -144,7 +202,19 @@ class Ramp(Loss):
 
 @dataclass(frozen=True)
 class Tanh(Loss):
-    """1 - tanh(gamma z); tends to twice the zero-one loss."""
+    """1 - tanh(gamma z); tends to twice the zero-one loss.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Sharpness.
+
+    Examples
+    --------
+    >>> from bblr.losses import Tanh
+    >>> Tanh(gamma=2.0).value([1, 1, 1], [-3.0, 0.0, 3.0]).round(3)
+    array([2., 1., 0.])
+    """
 
     name: ClassVar[str] = "tanh"
     gamma: float = 1.0
@@ -166,7 +236,21 @@ class Tanh(Loss):
 
 @dataclass(frozen=True)
 class SquaredTanh(Loss):
-    """(target - tanh(gamma z))^2 with target 0.65 (Vincent); tends to 0.1225 or 2.7225."""
+    """(target - tanh(gamma z))^2 with target 0.65 (Vincent); tends to 0.1225 or 2.7225.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Sharpness.
+    target : float, default=0.65
+        What tanh is drawn towards.
+
+    Examples
+    --------
+    >>> from bblr.losses import SquaredTanh
+    >>> SquaredTanh(gamma=9.0).value([1, 1], [-3.0, 3.0]).round(4)
+    array([2.7225, 0.1225])
+    """
 
     name: ClassVar[str] = "squared-tanh"
     gamma: float = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import log
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from bblr.solvers.fisher import FisherScoring
 from bblr.solvers.lbfgs import LBFGS
 from bblr.solvers.range_search import RangeSearch
-from bblr.solvers.solution import Callback, Floats, Solution, Stage, require
+from bblr.solvers.solution import Callback, Floats, Solution, Stage, require, stopped
+
+_MOST_STAGES = 1000
 
 
 class Descent(Protocol):
@@ -55,7 +58,7 @@ class Annealing:
     def minimise(
         self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
     ) -> Solution:
-        """Walk through the stages from theta0."""
+        """Walk through the stages from theta0, or until the callback says to stop."""
         require(objective, "annealing", "with_gamma", "scores", "errors")
         if self.keep not in ("last", "best"):
             raise ValueError(f"keep must be 'last' or 'best', got {self.keep!r}.")
@@ -70,10 +73,11 @@ class Annealing:
             theta = found.theta
             errors = stage.errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
-            if callback is not None:
-                callback(trace[-1])
             if best is None or self.keep == "last" or errors <= best.errors:
                 best = replace(found, errors=errors, gamma=gamma)
+            if callback is not None and callback(trace[-1], best) is True and not last:
+                trace[-1] = stopped(trace[-1])
+                break
             if search is not None:
                 search = replace(
                     search,
@@ -119,6 +123,12 @@ def geometric(gamma_min: float, gamma_max: float, growth: float) -> tuple[float,
         raise ValueError(f"gamma_min must be positive and at most gamma_max, got {gamma_min}.")
     if not growth > 1:
         raise ValueError(f"growth must exceed 1, got {growth}.")
+    stages = log(gamma_max / gamma_min) / log(growth)
+    if stages > _MOST_STAGES:
+        raise ValueError(
+            f"gamma_growth must lead from gamma_min to gamma_max in at most {_MOST_STAGES:,} "
+            f"stages, but {growth!r} takes {stages:,.0f}; choose a larger one."
+        )
     gammas = [float(gamma_min)]
     while gammas[-1] * growth <= gamma_max * (1 + 1e-9):
         gammas.append(gammas[-1] * growth)

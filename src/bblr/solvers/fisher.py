@@ -28,7 +28,8 @@ class FisherScoring:
     Parameters
     ----------
     tol : float, default=1e-4
-        Stop when five times the promised decrease falls below ``tol * (1 + |value|)``.
+        Stop when five times the promised decrease falls below ``tol * (1 + |value|)``, or
+        ``tol * (w + |value|)`` where no row has a weight above ``w < 1``.
     max_iter : int, default=100
         Most iterations.
     """
@@ -44,7 +45,7 @@ class FisherScoring:
         while n_iter < self.max_iter:
             direction = -objective.preconditioner(here.theta, here.raw)(here.gradient)
             promised = -0.5 * float(direction @ here.gradient)
-            if _CAUTION * promised <= self.tol * (1.0 + abs(here.value)):
+            if _CAUTION * promised <= self.tol * (objective.unit + abs(here.value)):
                 reason = "converged"
                 break
             n_iter += 1

@@ -25,7 +25,8 @@ class LBFGS:
     Parameters
     ----------
     tol : float, default=1e-4
-        Stop when the promised decrease falls below ``tol * (1 + |value|)``.
+        Stop when the promised decrease falls below ``tol * (1 + |value|)``, or
+        ``tol * (w + |value|)`` where no row has a weight above ``w < 1``.
     max_iter : int, default=500
         Most iterations.
     memory : int, default=10
@@ -45,7 +46,8 @@ class LBFGS:
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
             direction = -_two_loop(here.gradient, pairs, precondition)
-            if -0.5 * float(direction @ here.gradient) <= self.tol * (1.0 + abs(here.value)):
+            promised = -0.5 * float(direction @ here.gradient)
+            if promised <= self.tol * (objective.unit + abs(here.value)):
                 reason = "converged"
                 break
             there = wolfe_step(objective, here, direction)

@@ -56,7 +56,13 @@ class Solution:
     raw: Any = None
 
 
-Callback = Callable[[Stage], Any]
+# Called after each stage with its row and the best parameters so far; True ends the walk.
+Callback = Callable[[Stage, Any], Any]
+
+
+def stopped(stage: Stage) -> Stage:
+    """Return the row of a stage after which a callback wanted no more."""
+    return stage._replace(reason=f"{stage.reason}, stopped by a callback")
 
 
 def require(objective: Any, solver: str, *methods: str) -> None:

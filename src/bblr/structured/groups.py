@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from bblr._checks import LARGEST
+
 __all__ = ["Group", "Network", "join"]
 
 Floats = NDArray[np.float64]
@@ -93,7 +95,24 @@ class Group:
         return int(self.X.shape[0])
 
     def with_labels(self, labels: Any) -> Group:
-        """Return the same group with these labels, or without any when None."""
+        """Return the same group with these labels, or without any when None.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_members,) or None
+            1 for a target and 0 for the rest.
+
+        Returns
+        -------
+        Group
+            A new group.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group
+        >>> Group([[0.1], [0.7]]).with_labels([0, 1]).labels.tolist()
+        [0, 1]
+        """
         return Group(
             self.X, self.containers, self.pairs, self.similarities, labels, self.candidates
         )
@@ -159,6 +178,10 @@ def _check_pairs(index: Any, values: Floats, n: int) -> None:
         )
     if np.isinf(values).any():
         raise ValueError("similarities must be finite, or NaN where unknown; got an infinite one.")
+    if (np.abs(values) > LARGEST).any():
+        raise ValueError(
+            f"similarities must be at most {LARGEST:g} in size; divide them by a constant."
+        )
 
 
 def _names(what: str, names: Any, n: int) -> NDArray[Any] | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bblr.structured.large import decode_large, sample_large
 from bblr.structured.layout import Batch, Plan, Segments
 
-__all__ = ["Marginals", "decode", "infer"]
+__all__ = ["Marginals", "decode", "infer", "log_score"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -118,6 +118,21 @@ def decode(plan: Plan, odds: Floats, ties: Floats, penalty: float) -> Integers:
     for part in plan.large:
         labels[part.members] = decode_large(part, odds, ties, penalty)
     return labels
+
+
+def log_score(plan: Plan, labels: Integers, odds: Floats, ties: Floats, penalty: float) -> float:
+    """Return the score of given labels of all members; −inf where a constraint forbids them.
+
+    Parameters as in `infer`.
+    """
+    network = plan.network
+    held = np.bincount(network.containers, weights=labels, minlength=1)
+    beyond = float(np.maximum(held - 1, 0).sum())
+    score = float(odds @ labels)
+    if beyond:
+        score -= _penalty(plan, penalty) * beyond
+    first, second = network.pairs.T
+    return score + float(ties @ (labels[first] * labels[second]))
 
 
 def _penalty(plan: Plan, penalty: float) -> float:

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bblr._checks import all_or_nothing, check_choice, check_number
+from bblr._checks import all_or_nothing, check_choice, check_jobs, check_number
+from bblr._saved import Versioned
 from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
 from bblr.structured.factors import SIMILARITIES, fit_evidence
 from bblr.structured.groups import (
@@ -25,7 +26,7 @@ from bblr.structured.groups import (
     stack_features,
     stack_labels,
 )
-from bblr.structured.inference import decode, infer
+from bblr.structured.inference import decode, infer, log_score
 from bblr.structured.layout import Constraint, Plan, make_plan
 from bblr.structured.local import check_both_kinds, check_possible, logits, out_of_fold
 from bblr.structured.matching import candidate_graph, has_cycles, match, match_probabilities
@@ -42,10 +43,18 @@ _APPROXIMATE = "probabilities are approximate, by "
 
 
 class ApproximationWarning(UserWarning):
-    """Something is approximate because a group is too large to be exact about it."""
+    """Something is approximate because a group is too large to be exact about it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from bblr.structured import ApproximationWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ApproximationWarning)      # exact answers or none
+    """
 
 
-class JointModel(BaseEstimator):
+class JointModel(Versioned):
     """Decide candidates together that constrain each other.
 
     The model is ∏ p(Y|X) ∏ p(S|Y) ∏ p(D|Y, Y'): a local classifier gives p(Y|X) from each
@@ -174,13 +183,22 @@ class JointModel(BaseEstimator):
         ----------
         groups : sequence of Group
             Training groups, all with labels.
-        y : None
+        y : None, default=None
             Not used; the labels are in the groups.
 
         Returns
         -------
         JointModel
             Itself.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> model.calibration_.slope > 0
+        True
         """
         self._check_parameters()
         groups = check_groups(groups)
@@ -216,6 +234,16 @@ class JointModel(BaseEstimator):
         -------
         list of ndarray of shape (n_members,)
             1 for a target and 0 for the rest.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> group = Group([[0.9], [0.8], [0.1]])
+        >>> model.predict([group])[0].tolist()
+        [1, 0, 0]
         """
         groups, network, odds = self._odds(groups)
         if self.one_to_one:
@@ -235,6 +263,16 @@ class JointModel(BaseEstimator):
         -------
         list of ndarray of shape (n_members,)
             Probabilities of label 1.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> group = Group([[0.9], [0.8], [0.1]])
+        >>> model.predict_proba([group])[0].round(2)      # one of them at most
+        array([0.67, 0.33, 0.  ])
         """
         groups, network, odds = self._odds(groups)
         if self.one_to_one:
@@ -266,6 +304,16 @@ class JointModel(BaseEstimator):
         -------
         list of ndarray of shape (n_members,)
             Log odds.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> group = Group([[0.9], [0.8], [0.1]])
+        >>> (model.decision_function([group])[0] > 0).tolist()
+        [True, True, True]
         """
         _, network, odds = self._odds(groups)
         return network.split(odds)
@@ -282,6 +330,16 @@ class JointModel(BaseEstimator):
         -------
         list of ndarray of shape (n_members,)
             1 where the local probability is above one half.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> group = Group([[0.9], [0.8], [0.1]])
+        >>> model.predict_independent([group])[0].tolist()
+        [1, 1, 0]
         """
         _, network, local = self._local_logits(groups)
         return network.split((local > 0).astype(np.int64))
@@ -305,6 +363,18 @@ class JointModel(BaseEstimator):
         -------
         float
             −inf for labels that ``at_most_one="hard"`` makes impossible; 0 for an empty group.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> group = Group([[0.9], [0.8], [0.1]])
+        >>> model.log_joint(group, [1, 0, 0]) > model.log_joint(group, [0, 1, 0])
+        True
+        >>> model.log_joint(group, [1, 1, 0])
+        -inf
         """
         check_groups([group])
         if labels is None and group.labels is None:
@@ -312,15 +382,9 @@ class JointModel(BaseEstimator):
         y = check_labels(group.labels if labels is None else labels, len(group))
         _, network, odds = self._odds([group])
         plan, ties = self._plan(network)
-        held = np.bincount(network.containers, weights=y, minlength=1)
-        beyond = float(np.maximum(held - 1, 0).sum())
-        score = float(odds @ y)
-        if self.at_most_one == "hard" and beyond:
-            return -np.inf
-        if self.at_most_one == "soft":
-            score -= self.calibration_.penalty * beyond
-        first, second = network.pairs.T
-        score += float(ties @ (y[first] * y[second]))
+        score = log_score(plan, y, odds, ties, self.calibration_.penalty)
+        if score == -np.inf:
+            return score
         if not normalize:
             return score - float(np.logaddexp(0.0, odds).sum())
         if plan.large:
@@ -344,7 +408,7 @@ class JointModel(BaseEstimator):
         ----------
         groups : sequence of Group
             Groups with labels.
-        y : None
+        y : None, default=None
             Not used.
         per : {"member", "group"}, default="member"
             Count each candidate, or each group whose candidates are all decided right. Empty
@@ -354,6 +418,15 @@ class JointModel(BaseEstimator):
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from bblr.structured import Group, JointModel
+        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
+        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
+        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
+        >>> model.score(train), model.score(train, per="group")
+        (0.75, 0.75)
         """
         check_choice("per", per, ("member", "group"))
         groups = [group for group in check_groups(groups) if len(group)]
@@ -386,6 +459,7 @@ class JointModel(BaseEstimator):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         check_number("cv", self.cv, low=2, integer=True)
+        check_jobs(self.n_jobs)
         check_number("max_states", self.max_states, low=2, integer=True)
 
     def _fit_evidence(self, network: Network, labels: Integers) -> Any:

@@ -88,6 +88,18 @@ def csr_moments(data, indices, indptr, weight, start, stop, sums):
 
 
 @njit(**JIT)
+def csr_squares_about(data, indices, indptr, weight, centre, start, stop, sums):
+    """Add to `sums`, a row each: sum c (x - centre)^2 and sum c, over the stored entries."""
+    for i in range(start, stop):
+        c = weight[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            v = np.float64(data[k]) - centre[j]
+            sums[0, j] += c * v * v
+            sums[1, j] += c
+
+
+@njit(**JIT)
 def csr_square_pull(data, indices, indptr, weight, start, stop, out):
     """Add the diagonal of X'WX over some rows to `out`."""
     for i in range(start, stop):

@@ -137,10 +137,10 @@ class DaskDesign(Design):
             rows.forget(weight)
         spread = rows.spread(weight)
         parts = [spread[number] for number in rows.sizes]
-        if sum(count for _, count, _, _ in parts) <= most:
+        if sum(count for *_, count, _, _ in parts) <= most:
             return self._curvature("whole_curvature", weight, centre)
-        largest = max(top for _, _, top, _ in parts)
-        share = np.array([relative * (top / largest) for _, _, top, relative in parts])
+        largest = max(top for *_, top, _ in parts)
+        share = np.array([relative * (top / largest) for *_, top, relative in parts])
         scale = most / float(share.sum())
         held = scale * share
         if scale > 1.0:

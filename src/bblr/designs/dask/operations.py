@@ -20,6 +20,8 @@ from bblr.designs.dask.lines import LINE_OPERATIONS
 Floats = NDArray[np.float64]
 
 _FEW_CLASSES = 10
+# Columns that are too large are refused by whoever asks; how NumPy was set stays on his thread.
+_SILENT = np.errstate(over="ignore", invalid="ignore")
 
 
 def add(a: Any, b: Any) -> Any:
@@ -30,6 +32,7 @@ def add(a: Any, b: Any) -> Any:
     return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
 
 
+@_SILENT
 def combine_moments(a: Moments | None, b: Moments | None) -> Moments | None:
     """Return the moments of two sets of rows, stable for columns far from zero."""
     if a is None or b is None:
@@ -83,7 +86,11 @@ def labels(part: Any, y: NDArray[Any], weight: Floats) -> NDArray[Any]:
     while len(y) and len(found) < _FEW_CLASSES:
         found.append(y[0])
         y = y[y != y[0]]
-    return np.unique(np.concatenate([np.array(found, dtype=y.dtype), y]))
+    # One by one: labels that are sequences would make a table.
+    kept = np.empty(len(found), dtype=y.dtype)
+    for k, label in enumerate(found):
+        kept[k] = label
+    return np.unique(np.concatenate([kept, y]))
 
 
 def extent(part: Any, weight: Floats) -> tuple[float, float, float]:
@@ -138,6 +145,7 @@ def compact(part: Any, vector: NDArray[Any]) -> NDArray[Any]:
     return vector
 
 
+@_SILENT
 def moments(part: Any, weight: Floats) -> Moments | None:
     """Return the weighted moments of the columns, None where nothing has a weight."""
     return part.design.moments(weight) if np.any(weight > 0) else None
@@ -149,16 +157,18 @@ def whole_curvature(part: Any, weight: Floats, centre: Floats) -> Curvature:
     return part.design.curvature(rows, weight[rows], centre)
 
 
-def spread(part: Any, weight: Floats, size: Floats | None) -> tuple[float, int, float, float]:
-    """Return the sum of the weights and, of weight * size, how a sample is to be divided.
+def spread(
+    part: Any, weight: Floats, size: Floats | None
+) -> tuple[float, float, int, float, float]:
+    """Return sum and largest of the weights and, of weight * size, how to divide a sample.
 
-    These are the number of rows that have a weight, the largest product, and the sum of the
+    The latter are the number of rows that have a weight, the largest product, and the sum of the
     products over that.
     """
-    total = float(weight.sum())
+    total, largest = float(weight.sum()), float(weight.max(initial=0.0))
     if size is None or not total > 0:
-        return total, 0, 0.0, 0.0
-    return total, *survey(weight, size)
+        return total, largest, 0, 0.0, 0.0
+    return total, largest, *survey(weight, size)
 
 
 def clipped(part: Any, weight: Floats, size: Floats, largest: float, scale: float) -> float:

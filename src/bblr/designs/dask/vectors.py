@@ -179,6 +179,12 @@ class DaskRows(Rows):
             return float(vector.sum())
         return float(sum(self.spread(vector)[number][0] for number in self.sizes))
 
+    def largest(self, vector: Vector) -> float:
+        """Return the largest number, none being negative."""
+        if isinstance(vector, np.ndarray):
+            return float(vector.max(initial=0.0))
+        return max(self.spread(vector)[number][1] for number in self.sizes)
+
     def sums(self, matrix: Vector) -> Floats:
         """Return the sum of each column."""
         return np.asarray(self.ask("rows.sums", matrix))

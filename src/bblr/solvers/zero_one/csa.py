@@ -59,7 +59,7 @@ class CombinatorialApproximation:
         while quiet < size and best > 0:
             for place in range(size):
                 if progress.expired:
-                    return progress.solution("time limit")
+                    return progress.solution(progress.limit)
                 before = best
                 best = swap_sweep(
                     problem.rows, lengths, problem.weight, members, place, rng, best, theta

@@ -57,7 +57,7 @@ class Enumeration:
             least = min(least, cell.loss)
             self._note(problem, progress, cell)
         if progress.expired:
-            return progress.solution("time limit")
+            return progress.solution(progress.limit)
         progress.raise_bound(problem.base + least)
         return progress.solution("every cell seen")
 

@@ -35,6 +35,11 @@ class LineSearch:
     directions: int = 20
     kick: float = 0.05
 
+    @property
+    def n_steps(self) -> int:
+        """Steps it tells of."""
+        return self.rounds
+
     def minimise(
         self,
         objective: Any,
@@ -51,13 +56,14 @@ class LineSearch:
         failures = 0
         for _round in range(self.rounds):
             self._descend(walker, progress, rng)
+            progress.step()
             if progress.loss == 0 or progress.expired:
                 break
             failures = 0 if progress.found(walker.theta, walker.errors) else failures + 1
             best = np.asarray(progress.theta)
             length = self.kick * 2 ** (failures % 4) * np.linalg.norm(best) / np.sqrt(len(best))
             walker.move_to(best + length * rng.standard_normal(len(best)))
-        reason = "time limit" if progress.expired else "rounds spent"
+        reason = progress.limit if progress.expired else "rounds spent"
         return progress.solution("no errors left" if progress.loss == 0 else reason)
 
     def _descend(self, walker: Walker, progress: Progress, rng: np.random.Generator) -> None:

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 # Share of the largest weight that stands for all rounding in sums of weights.
 _ROUNDING = 1e-6
+# Beyond this, products with weights have no floats.
+_LARGEST = 1e305
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,11 @@ class ZeroOneProblem:
         """Merge equal rows and scale the features."""
         kept = weight > 0
         points, group = np.unique(X[kept], axis=0, return_inverse=True)
+        if points.size and not max(points.max(), -points.min()) <= _LARGEST:
+            raise ValueError(
+                f"X holds numbers beyond {_LARGEST:g}, whose scores would not be finite. Divide "
+                "them by a constant, for instance with sklearn.preprocessing.MaxAbsScaler."
+            )
         positive = y[kept] > 0
         group = group.ravel()
         up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
@@ -72,6 +79,7 @@ class ZeroOneProblem:
         # Squares of very large or small numbers have no floats; those of ordinary ones do.
         units = _units(points)
         centre, scale = _centre_scale(points / units, up + down, fit_intercept)
+        scale = np.where(scale * units > 0, scale, 1.0)  # a part of the least float is none
         standard = (points / units - centre) / scale
         base = np.minimum(up, down)
         if not fit_intercept:
@@ -129,7 +137,12 @@ class ZeroOneProblem:
         return np.append(theta, intercept + float(coef @ self.centre))
 
     def unpack(self, theta: Floats) -> tuple[Floats, float]:
-        """Return weights and intercept in the units of the user."""
+        """Return weights and intercept in the units of the user, smaller where they must be."""
+        size = np.frexp(theta[: len(self.scale)])[1] - np.frexp(self.scale)[1]
+        beyond = int(size.max(initial=0)) - _LARGEST_POWER
+        if beyond > 0:
+            # The same classifier: only the direction counts.
+            theta = np.ldexp(theta, -beyond)
         coef = theta[: len(self.scale)] / self.scale
         if not self.fit_intercept:
             return coef, 0.0
@@ -142,6 +155,10 @@ class ZeroOneProblem:
         """
         bound = max(0.0, bound - 0.5 * _ROUNDING * float(self.weight.max(initial=0.0)))
         return self.base + (float(np.ceil(bound / self.step)) * self.step if self.step else bound)
+
+
+# Weights up to this power of two can be added up, and multiplied by a centre of their size.
+_LARGEST_POWER = 500
 
 
 def _whole(weight: Floats) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+# Seconds without an improvement after which a step is told all the same.
+_QUIET = 0.5
 
 
 class Moment(NamedTuple):
@@ -65,6 +69,10 @@ class Progress:
         self._start = time.perf_counter()
         self._limit = np.inf if time_limit is None else float(time_limit)
         self._report = report
+        self._tell: Callable[[], bool] | None = None
+        self._counted = False
+        self._last = self._start
+        self._halted = ""
         self._steps_left = np.inf if max_steps is None else max_steps
         self.loss = np.inf
         self.bound = 0.0
@@ -84,13 +92,42 @@ class Progress:
 
     @property
     def expired(self) -> bool:
-        """Whether the time is up."""
-        return self.left <= 0
+        """Whether the time is up, or nobody wants more."""
+        return bool(self._halted) or self.left <= 0
+
+    @property
+    def limit(self) -> str:
+        """What has expired, in words."""
+        return self._halted or "time limit"
+
+    def halt(self, reason: str) -> None:
+        """Let the solver end as if the time were up."""
+        self._halted = self._halted or reason
+
+    @contextmanager
+    def told(self, tell: Callable[[], bool], counted: bool) -> Iterator[None]:
+        """Call `tell` after each step, until it says that there have been enough.
+
+        Steps are what the solver counts, or else improvements.
+        """
+        self._tell, self._counted = tell, counted
+        try:
+            yield
+        finally:
+            self._tell = None
+
+    def step(self) -> None:
+        """Tell that a step is done."""
+        self._last = time.perf_counter()
+        if self._tell is not None and self._tell():
+            self.halt("stopped by a callback")
 
     def stop(self) -> str:
         """Count one more step; say why it must not be taken, or nothing where it may be."""
+        if self._tell is not None and time.perf_counter() - self._last > _QUIET:
+            self.step()  # lest a callback that wants no more have no chance to say so
         if self.expired:
-            return "time limit"
+            return self.limit
         self._steps_left -= 1
         return "" if self._steps_left >= 0 else "step limit"
 
@@ -125,3 +162,5 @@ class Progress:
         self.trace.append(Moment(self.seconds, self.loss, self.bound))
         if self._report is not None:
             self._report(self.trace[-1])
+        if not self._counted:
+            self.step()

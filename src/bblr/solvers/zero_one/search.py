@@ -46,6 +46,11 @@ class VertexSearch:
     hot: float = 1.0
     cold: float = 0.15
 
+    @property
+    def n_steps(self) -> int:
+        """Steps it tells of."""
+        return self.legs
+
     def minimise(
         self,
         problem: ZeroOneProblem,
@@ -94,13 +99,18 @@ class VertexSearch:
                             batch, heats[leg], heats[leg + 1],
                         )  # fmt: skip
 
-                list(pool.map(walk, range(self.walks)))
+                try:
+                    list(pool.map(walk, range(self.walks)))
+                except BaseException:
+                    progress.halt("interrupted")  # the other walks end their leg before long
+                    raise
                 for theta in best:
                     progress.found(flat.back(theta), problem.loss(flat.back(theta)))
+                progress.step()
                 if progress.loss <= problem.base or progress.expired:
                     break
         _repair(problem, progress)
-        reason = "time limit" if progress.expired else "walks ended"
+        reason = progress.limit if progress.expired else "walks ended"
         done = progress.loss <= problem.base
         return progress.solution("no avoidable errors left" if done else reason)
 

@@ -1,0 +1,79 @@
+"""Second moments of rows on a device: which rows, their sums, and systems of them solved there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from bblr.designs.base import Floats
+
+Tensor = torch.Tensor
+
+
+def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
+    """Draw the rows that `rows.sample` draws, without asking the device how many they are.
+
+    The rows that are too many have a weight of zero: to ask would be to wait for all the work that
+    the device was given before.
+    """
+    share = weight * size
+    # With every row on a plateau the weights are subnormal; their sum cannot be divided by.
+    share = (share * (most / share.sum().clamp_(min=1e-290))).clamp_(max=1.0)
+    positive = (weight > 0).double().cumsum(0)
+    few = positive[-1] <= most
+    reached = torch.where(few, positive, share.cumsum(0))
+    # Each row is drawn at most once: where the sum passes a half, and every whole number after it.
+    at = torch.arange(most, dtype=torch.float64, device=weight.device) + 0.5
+    rows = torch.searchsorted(reached, at).clamp_(max=len(weight) - 1)
+    own = weight[rows] / torch.where(few, 1.0, share[rows])
+    return rows, torch.where(at <= reached[-1], own, 0.0)
+
+
+def second_moments(
+    parts: Sequence[Tensor], rows: Tensor, weight: Tensor, origin: Tensor, step: int
+) -> Tensor:
+    """Return the weighted second and first moments about the origin, and the weight, flat.
+
+    Parameters
+    ----------
+    parts : sequence of tensor
+        All rows, wherever each part of them is.
+    rows, weight : tensor
+        Numbers of the rows that count, and their weights.
+    origin : tensor of shape (n_features,)
+        Taken off each row; the sums are made where it is.
+    step : int
+        Rows to bring there at a time.
+    """
+    d, step = len(origin), max(1, step)
+    sums = torch.zeros(d * d + d + 1, dtype=torch.float64, device=origin.device)
+    start = 0
+    for part in parts:
+        inside = (rows >= start) & (rows < start + len(part)) if len(parts) > 1 else None
+        place = rows if inside is None else rows[inside] - start
+        own = weight if inside is None else weight[inside]
+        for s in range(0, len(place), step):
+            some = part[place[s : s + step].to(part.device)].to(origin.device).double()
+            X, w = some - origin, own[s : s + step]
+            pulled = X * w[:, None]
+            sums += torch.cat([(pulled.T @ X).reshape(-1), pulled.sum(dim=0), w.sum()[None]])
+        start += len(part)
+    return sums
+
+
+def solver_of(matrix: Tensor, floor: Floats, least: float) -> Callable[[Floats], Floats]:
+    """Return what solves systems of a matrix, or of its diagonal where it has no factor."""
+    factor, failed = torch.linalg.cholesky_ex(matrix)
+
+    def solve(vector: Floats) -> Floats:
+        column = torch.as_tensor(np.stack([vector]), device=matrix.device).T
+        half = torch.linalg.solve_triangular(factor, column, upper=False)
+        found = torch.linalg.solve_triangular(factor.T, half, upper=True).squeeze(1)
+        out: Floats = torch.cat([found, failed[None]]).cpu().numpy()
+        if out[-1] == 0.0:
+            return out[:-1]
+        return vector / np.maximum(matrix.diagonal().cpu().numpy(), floor + least)
+
+    return solve

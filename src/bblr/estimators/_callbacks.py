@@ -1,0 +1,130 @@
+"""scikit-learn's callbacks, where the installed version has them.
+
+Estimators speak to :class:`Task` alone. Where no callback is set, or scikit-learn is too old to
+know of any, a task has no context and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from itertools import repeat
+from typing import Any, TypeVar, cast
+
+from sklearn.utils.parallel import Parallel, delayed
+
+from bblr._numeric.threads import lift_limits
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks as _managed
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    _managed = None
+
+__all__ = ["CallbackSupport", "Task", "in_parallel", "with_callbacks"]
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def with_callbacks(fit: Fit) -> Fit:
+    """Clean up after a ``fit``, however it ends, and let callbacks of the estimator do so.
+
+    Goes inside ``all_or_nothing``, which would take their context away.
+    """
+    managed = fit if _managed is None else _managed(fit)
+
+    @wraps(fit)
+    def heard(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return (managed if has_callbacks(self) else fit)(self, *args, **kwargs)
+        except BaseException:
+            lift_limits()
+            raise
+
+    return cast(Fit, heard)
+
+
+def has_callbacks(estimator: Any) -> bool:
+    """Whether anybody listens to the fit of an estimator."""
+    return _managed is not None and bool(vars(estimator).get("_skl_callbacks"))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A part of a fit, as callbacks see it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose fit it is.
+    context : CallbackContext or None
+        scikit-learn's end of it; None where nobody listens.
+    """
+
+    estimator: Any
+    context: Any = None
+
+    @classmethod
+    def root(cls, estimator: Any, total: int | None) -> Task:
+        """Return the fit itself, of so many subtasks at most; None where nobody knows."""
+        if not has_callbacks(estimator):
+            return cls(estimator)
+        return cls(estimator, estimator._init_callback_context(max_subtasks=total))
+
+    def sub(
+        self,
+        name: str,
+        total: int | None = 0,
+        *,
+        number: int | None = None,
+        together: bool = False,
+    ) -> Task:
+        """Return a part of it; the parts of one may run `together`, and then have a number."""
+        if self.context is None:
+            return self
+        context = self.context.subcontext(name, number, total, not together)
+        return Task(self.estimator, context)
+
+    def begin(self, **data: Any) -> None:
+        """Tell that it begins."""
+        if self.context is not None:
+            self.context.call_on_fit_task_begin(estimator=self.estimator, **data)
+
+    def end(self, **data: Any) -> bool:
+        """Tell that it has ended; say whether a callback wants no more."""
+        if self.context is None:
+            return False
+        return bool(self.context.call_on_fit_task_end(estimator=self.estimator, **data))
+
+
+def in_parallel(
+    outer: Task,
+    name: str,
+    work: Callable[..., Any],
+    arguments: Sequence[tuple[Any, ...]],
+    n_jobs: int | None,
+) -> tuple[list[Any], bool]:
+    """Do the same work for several arguments, as parts of a task whose parts run together.
+
+    Returns
+    -------
+    list, bool
+        The results, and whether a callback wants no more.
+    """
+    parallel = Parallel(n_jobs=n_jobs)
+    if outer.context is None:
+        return list(parallel(delayed(work)(*each) for each in arguments)), False
+    tasks = [outer.sub(name, number=k) for k in range(len(arguments))]
+    done = list(parallel(map(delayed(_told), tasks, repeat(work), arguments)))
+    return [result for result, _ in done], any(stop for _, stop in done)
+
+
+def _told(task: Task, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, bool]:
+    task.begin()
+    result = work(*arguments)
+    return result, task.end()

@@ -1,0 +1,63 @@
+"""How much speaks against the label of a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 1e300
+
+
+def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: float) -> Floats:
+    """Return the log-odds that the label of each row is wrong.
+
+    A label is drawn from the softmax s of gamma * decision with probability b, and otherwise
+    from all K classes alike: that is what puts plateaus of height low = (1 - b) / K under the
+    probabilities. So label g is wrong at odds of (1 - s_g) / s_g * low / (low + b).
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Scores; of two classes one, that of the second.
+    codes : ndarray of shape (n_rows,)
+        Class numbers of the labels.
+    gamma : float
+        Sharpness.
+    b : float
+        Height of the upper plateaus over the lower ones.
+    """
+    against = log_odds_against(decision, codes, gamma)
+    n_classes = 2 if np.ndim(decision) == 1 else np.shape(decision)[1]
+    low = max((1.0 - b) / n_classes, np.finfo(np.float64).tiny)
+    return against + (np.log(low) - np.log(low + b))
+
+
+def log_odds_against(decision: Any, codes: NDArray[np.intp], gamma: float) -> Floats:
+    """Return the log-odds of all other classes against that of each row, before the plateaus."""
+    with np.errstate(over="ignore"):
+        raw = np.clip(gamma * np.asarray(decision, dtype=np.float64), -_LARGEST, _LARGEST)
+    if raw.ndim == 1:
+        return np.where(codes == 1, -raw, raw)
+    rows = np.arange(len(codes))
+    own = raw[rows, codes]
+    raw[rows, codes] = -np.inf
+    return np.asarray(logsumexp(raw, axis=1) - own)
+
+
+def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the number of each label among the sorted classes, or say which is none of them."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one column of labels, got an array of shape {labels.shape}.")
+    known = np.isin(labels, classes)
+    if not known.all():
+        raise ValueError(
+            f"y holds {labels[~known][0]!r}, which is no class of the model; it knows "
+            f"{classes.tolist()[:20]}."
+        )
+    return np.searchsorted(classes, labels)
