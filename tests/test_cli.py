@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +158,12 @@ MISUSE = {
     "noise is nan": (["--noise", "nan"], "--noise", "at least 0 and below 1"),
     "no repeats": (["--repeats", "0"], "--repeats", "at least 1, got 0"),
     "one fold": (["--folds", "1"], "--folds", "at least 2, got 1"),
-    "too many folds": (["--folds", "25"], "--folds", "must be at most"),
+    "too many folds": (["--folds", "25"], "--folds", "at most 13 for 'data': its class 'yes'"),
     "no jobs": (["--jobs", "0"], "--jobs", "at least 1, got 0"),
     "negative seed": (["--seed", "-1"], "--seed", "0 or more"),
     "missing target": (["--target", "lable"], "--target", "did you mean 'label'"),
-    "target with too many classes": (["--target", "a"], "DATA", "two are needed"),
+    "target with too many classes": (["--target", "a"], "DATA", "numbers that are not whole"),
+    "column to drop": (["--drop", "c"], "--drop", "'c' is not a column"),
     "missing folder": (["--out", "no/such/report.html"], "--out", "create 'no/such' first"),
     "folder is a file": (["--out", "data.csv/report.html"], "--out", "folder that exists"),
     "out is a folder": (["--out", "taken.html"], "--out", "choose another place"),
@@ -197,9 +201,11 @@ BAD_DATA = {
     "empty": ("bad.csv", "", "empty"),
     "no rows": ("bad.csv", "a,b,label\n", "no rows"),
     "ragged": ("bad.csv", "a,b\n1,2\n1,2,3\n", "line 3"),
-    "missing value": ("bad.csv", "a,b\n1,x\n,y\n2,x\n", "missing value"),
+    "missing label": ("bad.csv", "a,b\n1,x\n2,\n3,y\n", "missing value"),
     "infinite": ("bad.csv", "a,b\n1,x\ninf,y\n2,x\n", "infinite"),
     "one class": ("bad.csv", "a,b\n1,x\n2,x\n", "one class"),
+    "one row": ("bad.csv", "a,b\n" + "1,x\n2,y\n" * 9 + "3,z\n", "'z' of 'bad' has a single row"),
+    "a quantity": ("bad.csv", "a,b\n" + "1,0.5\n2,1\n" * 9, "not whole (0.5)"),
     "malformed svmlight": ("bad.svm", "1 1:0.5\n0 x:y\n", "line 2"),
     "malformed parquet": ("bad.parquet", "PAR1 nonsense", "not a sound Parquet file"),
 }
@@ -237,3 +243,68 @@ def test_a_wrong_type_is_refused_by_name(folder):
     result = compare("data.csv", "--repeats", "many")
     assert result.exit_code == 2
     assert "--repeats" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_table_as_people_have_them(folder):
+    """Three classes, gaps, a column of names; SLA, which takes two classes, stands back."""
+    rng = np.random.default_rng(0)
+    kinds = ["cat", "cow", "dog"] * 20
+    lines = [f"n{i},{'' if i % 7 == 0 else rng.normal()},{k}" for i, k in enumerate(kinds)]
+    (folder / "own.csv").write_text("name,size,kind\n" + "\n".join(lines) + "\n")
+    check_refusal(compare("own.csv"), folder, contents(folder), "DATA", "--drop 'name'")
+    result = compare("own.csv", "--drop", "name", "--repeats", 1)
+    assert result.exit_code == 0, result.stderr
+    assert {record["label"] for record in read_records("report.jsonl").values()} >= {"LR", "BBLR"}
+
+
+def test_columns_to_drop_are_ready_to_paste(folder):
+    lines = [f'p {i},"2020-{i}",inf,{i},{"yes" if i % 2 else "no"}' for i in range(60)]
+    header = 'Patient ID,it\'s "one",Fee,size,kind\n'
+    (folder / "own.csv").write_text(header + "\n".join(lines) + "\n")
+    result = compare("own.csv")
+    names = ["Patient ID", 'it\'s "one"', "Fee"]
+    options = [word for name in names for word in ("--drop", name)]
+    check_refusal(result, folder, contents(folder), "DATA", shlex.join(options))
+    assert compare("own.csv", *options, "--repeats", 1).exit_code == 0
+
+
+PRESS = """
+import signal, sys
+del sys.modules["signal"]  # as where nothing has loaded it yet
+class Press:
+    def find_spec(name, path=None, target=None):
+        if name == sys.argv[-1]:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Press)
+from _bblr_command import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "signal",
+        "bblr",
+        "numpy",
+        "scipy.sparse",
+        "sklearn.base",
+        "numba",
+        "typer",
+        "bblr.cli.files",
+    ],
+)
+def test_ctrl_c_while_modules_load_is_one_line(module):
+    run = subprocess.run(
+        [sys.executable, "-c", PRESS, "--help", module], capture_output=True, text=True
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "Stopped.\n")
+
+
+def test_the_command_runs_and_hears_ctrl_c_as_before():
+    code = "import signal, sys; from _bblr_command import main\ntry: main()\n"
+    code += "finally: print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    run = subprocess.run(
+        [sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["bblr", __version__, "True"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 import tarfile
@@ -37,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.server.contents[self.path.lstrip("/")]
         if self.server.mode == "spoilt":
             middle = len(body) // 2
-            body = body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :]
+            body = body[:middle] + bytes(byte ^ 1 for byte in body[middle:])
         start = 0
         if self.server.ranges and self.headers.get("Range"):
             start = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
@@ -77,12 +78,27 @@ def server():
     httpd.server_close()
 
 
+@pytest.fixture
+def write(tmp_path):
+    """Write a text to a file of a name."""
+
+    def write(text, name="table.csv", **options):
+        path = tmp_path / name
+        path.write_text(text, **options)
+        return path
+
+    return write
+
+
 def _archive(folder) -> bytes:
+    """The reviews as they are published; the same bytes each time, so that a fault is the same."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+    with tarfile.open(fileobj=stream, mode="w") as tar:
         for path in sorted(folder.glob("*/*.review")):
-            tar.add(path, f"processed_acl/{path.relative_to(folder)}")
-    return stream.getvalue()
+            member = tarfile.TarInfo(f"processed_acl/{path.relative_to(folder)}")
+            member.size = path.stat().st_size
+            tar.addfile(member, io.BytesIO(path.read_bytes()))
+    return gzip.compress(stream.getvalue(), mtime=0)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-import gzip
+"""Files that are read: CSV, Parquet and svmlight, with labels of any kind."""
 
 import numpy as np
 import pandas as pd
@@ -8,29 +8,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bblr.datasets import load_uci, read_table
-
-BASIC = "a,b,label\n1,2.5,yes\n3,4,no\n5,-6e-1,yes\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="table.csv", **options):
-        path = tmp_path / name
-        path.write_text(text, **options)
-        return path
-
-    return write
-
-
-def fails(path, *needles, target=None, error=ValueError):
-    """The message names the path and everything in `needles`."""
-    with pytest.raises(error) as caught:
-        read_table(path, target=target)
-    for needle in (str(path), *needles):
-        assert needle in str(caught.value)
-
-
-# --- what is read ---------------------------------------------------------------------------
+from tests.datasets.tables import BASIC, fails
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -56,7 +34,6 @@ def test_target_by_name_and_by_default(write):
     [
         (("1", "-1"), "i", [1, -1]),
         (("1.0", "0.0"), "i", [1, 0]),
-        (("0.5", "1.5"), "f", [0.5, 1.5]),
         (("True", "False"), "b", [True, False]),
         (("spam", "ham"), "U", ["spam", "ham"]),
     ],
@@ -140,119 +117,41 @@ def test_embedded_csv_reads_as_load_uci():
     assert names == table.feature_names
 
 
-# --- what is refused ------------------------------------------------------------------------
-
-
-def test_missing_file_names_its_neighbours(write):
-    path = write(BASIC, "heart.csv")
-    fails(path.with_name("haert.csv"), "heart.csv beside it", error=FileNotFoundError)
-    fails(path.with_name("nowhere") / "t.csv", "check the spelling", error=FileNotFoundError)
-
-
-def test_folder(tmp_path):
-    fails(tmp_path, "folder", error=IsADirectoryError)
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.txt", "t.parquet", "t.svm"])
-def test_empty_file(write, name):
-    fails(write("", name), "empty")
-
-
-@pytest.mark.parametrize("text", ["\n\n", "  \n"])
-def test_blank_file(write, text):
-    fails(write(text), "empty")
-
-
-def test_header_only(write):
-    fails(write("a,b,y\n"), "no rows")
-
-
-@pytest.mark.parametrize(("row", "cells"), [("1,2", "2 cells"), ("1,2,0,9", "4 cells")])
-def test_ragged_rows_name_the_line(write, row, cells):
-    fails(write(f"a,b,y\n1,2,0\n\n{row}\n3,4,1\n"), "line 4", cells, "header has 3")
-
-
-def test_unclosed_quote(write):
-    fails(write('a,y\n1,"x\n2,z\n'), "line", "quotes")
-
-
-def test_no_header(write):
-    fails(write("1,2.5,-1\n3,4,1\n"), "first line holds only numbers", "header")
-
-
-def test_unnamed_and_repeated_columns(write):
-    fails(write(",a,y\n0,1,0\n1,2,1\n"), "column 1 has no name")
-    fails(write("a,a,y\n0,1,0\n1,2,1\n"), "'a' occurs more than once")
-
-
-def test_one_column(write):
-    fails(write("a b y\n1 2 0\n2 3 1\n"), "1 column(s)", "separated by commas")
-
-
-def test_target_not_there(write):
-    path = write("weight,Class,y\n1,0,0\n2,1,1\n")
-    fails(path, "target='klass'", "did you mean 'Class'", "'weight'", "'y'", target="klass")
-    with pytest.raises(ValueError, match="its columns are") as caught:
-        read_table(path, target="zzz")
-    assert "did you mean" not in str(caught.value)
-
-
-def test_target_with_svmlight(write):
-    fails(write("1 1:2\n-1 1:3\n", "t.svm"), "target='y'", "leave target out", target="y")
-
-
 @pytest.mark.parametrize("cell", ["", "?", "NA", "nan"])
-def test_missing_feature(write, cell):
-    fails(write(f"a,b,y\n1,{cell},0\n2,{cell},1\n3,1,1\n"), "'b'", "2 missing", "3 rows", "fill")
+def test_missing_values_are_marked_and_filled(write, cell):
+    text = f"n,t,f,y\n1,u,true,0\n{cell},v,false,1\n3,{cell},true,1\n8,u,{cell},0\n"
+    X, _, names = read_table(write(text))
+    assert names == ["n", "n missing", "t=v", "t missing", "f", "f missing"]
+    np.testing.assert_array_equal(X[:, 0], [1, 3, 3, 8])  # the median of 1, 3 and 8
+    np.testing.assert_array_equal(X[:, 2], [0, 1, 0, 0])
+    np.testing.assert_array_equal(X[:, 4], [1, 0, 1, 1])
+    for column, row in ((1, 1), (3, 2), (5, 3)):
+        np.testing.assert_array_equal(X[:, column], np.arange(4) == row)
 
 
-def test_missing_label(write):
-    fails(write("a,y\n1,0\n2,\n3,1\n"), "'y'", "1 missing", "last column")
+@pytest.mark.parametrize("index", [range(3), range(1, 4), ["u", "v", "w"]])
+@pytest.mark.parametrize("sep", [",", ";", "\t"])
+def test_an_index_without_a_name_is_left_out(write, tmp_path, index, sep):
+    frame = pd.read_csv(write(BASIC)).set_axis(list(index))
+    # A table that was written and read twice has an index among its named columns.
+    for columns in (["a", "b", "label"], ["Unnamed: 0", "b", "label"]):
+        frame.set_axis(columns, axis=1).to_csv(tmp_path / "export.csv", sep=sep)
+        X, y, names = read_table(tmp_path / "export.csv")
+        assert names == columns[:2]
+        assert_array_equal(X, frame[["a", "b"]])
+        assert y.tolist() == ["yes", "no", "yes"]
 
 
-def test_infinite_feature(write):
-    fails(write("a,y\n1,0\ninf,1\n"), "'a'", "1 infinite")
-    fails(write("1 1:inf\n-1 1:3\n", "t.svm"), "x1", "infinite")
+def test_an_index_beside_numbers_for_names(write, tmp_path):
+    pd.DataFrame([[1.5, 0], [2, 1], [3, 1]]).to_csv(tmp_path / "export.csv")
+    X, y, names = read_table(tmp_path / "export.csv")
+    assert (X.ravel().tolist(), y.tolist(), names) == ([1.5, 2, 3], [0, 1, 1], ["0"])
+    fails(write(",2.5,1\n3,4,0\n"), "first line holds only numbers")
 
 
-@pytest.mark.parametrize("bad", ["oops", "1,5"])
-def test_stray_text_among_numbers(write, bad):
-    fails(write(f"a;y\n1;0\n2;1\n3;1\n{bad};0\n"), "'a'", repr(bad), "data row 4")
-
-
-def test_decimal_commas(write):
-    fails(write("a;y\n1,5;0\n2,5;1\n"), "'a'", "decimal point")
-
-
-def test_dates(tmp_path):
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "y": [0, 1]}).to_parquet(
-        path
-    )
-    fails(path, "'day'", "datetime64")
-    fails(path, "'day'", "datetime64", target="day")
-
-
-def test_number_of_classes(write):
-    fails(write("a,y\n1,x\n2,x\n"), "'y'", "one class only ('x')", "last column")
-    fails(write("y,a\n1,0\n2,1\n3,0\n"), "'y'", "3 classes (1, 2, 3)", target="y")
-    fails(write("y,a\n" + "".join(f"{i},0\n" for i in range(9))), "9 classes", "…", target="y")
-    fails(write("1 1:2\n1 1:3\n", "t.svm"), "one class only")
-
-
-def test_malformed_svmlight_names_the_line(write):
-    fails(write("1 1:2\n-1 1=3\n", "t.svm"), "line 2", "1=3", "index:value")
-    fails(write("# nothing\n", "t.svm"), "no rows")
-
-
-def test_malformed_parquet(write):
-    fails(write("PAR1 not really", "t.parquet"), "not a sound Parquet file")
-
-
-def test_packed_and_binary_files(tmp_path):
-    path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(BASIC.encode()))
-    fails(path, "gzip", "unpack")
-    path = tmp_path / "t.csv"
-    path.write_bytes("a,y\nß,0\n".encode("latin-1"))
-    fails(path, "UTF-8")
+def test_dropped_columns_need_not_make_sense(write):
+    text = "id,a,y\n" + "".join(f"row {i},{i % 7},{i % 2}\n" for i in range(60))
+    fails(write(text), "'id'", "60 different values", "drop='id'")
+    X, _, names = read_table(write(text), drop=["id"])
+    assert names == ["a"]
+    np.testing.assert_array_equal(X[:, 0], np.arange(60) % 7)

@@ -64,6 +64,56 @@ def test_the_size_of_blocks_does_not_matter(folder, monkeypatch, ending, rows):
     np.testing.assert_allclose(parts.iloc[:, 1:], whole.iloc[:, 1:], rtol=1e-12)
 
 
+@pytest.mark.parametrize("rows", [1, 70])
+def test_an_index_in_either_file_does_not_matter(folder, monkeypatch, rows):
+    monkeypatch.setattr(blocks, "_LEAST_ROWS", rows)
+    monkeypatch.setattr(blocks, "_MOST_ROWS", rows)
+    fitted()
+    expected = predictions("test.csv")
+    for name in ("train", "test"):
+        pd.read_csv(f"{name}.csv").to_csv(f"{name}_export.csv")
+    assert predictions("test_export.csv").equals(expected)
+    fitted("train_export.csv")
+    assert predictions("test.csv").equals(expected)
+    assert predictions("test_export.csv").equals(expected)
+    assert bblr("evaluate", "model.bblr", "test_export.csv").exit_code == 0
+    result = bblr("audit", "train_export.csv", "--target", "kind", "--in-sample")
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("rows", [1, 70])
+def test_gaps_and_dropped_columns_in_new_files(folder, monkeypatch, ending, rows):
+    for name in ("train", "test"):
+        frame = pd.read_csv(f"{name}.csv")
+        frame["id"] = [f"{name} {i}" for i in range(len(frame))]
+        # Scattered over the rows, so that some blocks hold nothing else.
+        for place, column in enumerate(("weight", "fur", "tame")):
+            frame[column] = frame[column].astype(object).mask(frame.index % 4 == place)
+        frame = frame.infer_objects()
+        frame.to_csv(f"{name}.csv", index=False)
+        frame.to_parquet(f"{name}.parquet")
+    monkeypatch.setattr(blocks, "_LEAST_ROWS", rows)
+    monkeypatch.setattr(blocks, "_MOST_ROWS", rows)
+    result = bblr("fit", f"train.{ending}", "--target", "kind", "--drop", "id", *FAST,
+                  "--model", "model.bblr")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "missing values marked and, in numbers, filled by the median: 'we" in result.stdout
+    training = read_training(Path(f"train.{ending}"), "kind", ["id"])
+    model = BBLRClassifier(gamma_max=1, random_state=0).fit(training.X, training.y)
+    frame, found = pd.read_csv("test.csv"), predictions(f"test.{ending}")
+    frame["weight"] = frame["weight"].fillna(training.layout.columns[0].fill)
+    X = np.column_stack([c.features(*c_values(frame, c)) for c in training.layout.columns])
+    X[:, 1] = frame.index % 4 == 0
+    np.testing.assert_allclose(found.iloc[:, 1:], model.predict_proba(X), rtol=1e-12)
+
+
+def c_values(frame, column):
+    gaps = frame[column.name].isna().to_numpy()
+    filled = frame[column.name].astype(object).where(~gaps, "" if column.kind == "text" else 0)
+    return filled.to_numpy().astype(str if column.kind == "text" else float), gaps
+
+
 def test_order_of_columns_presence_of_the_target_and_format_do_not_matter(folder):
     fitted()
     whole = predictions("test.csv")

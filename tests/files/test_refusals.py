@@ -41,12 +41,6 @@ NEW_FILES = {
     "numbers for flags": (lambda f: f.assign(tame=f["weight"]), "'tame'", "true/false"),
     "text for flags": (lambda f: f.assign(tame="maybe"), "'tame'", "'maybe' in data row 1"),
     "unseen": (lambda f: f.assign(fur="none at all"), "'fur'", "'long', 'short'", "--unseen zero"),
-    "missing value": (
-        lambda f: f.assign(weight=[1.0] * 40 + [np.nan] * 30),
-        "'weight'",
-        "data row 41",
-    ),
-    "missing text": (lambda f: f.assign(fur=["long"] * 69 + [None]), "'fur'", "data row 70"),
     "infinite": (lambda f: f.assign(weight=[np.inf] * 70), "'weight'", "infinite"),
 }
 
@@ -156,9 +150,19 @@ def test_the_target_of_an_evaluation(folder):
     frame.rename(columns={"kind": "species"}).to_csv("new.csv", index=False)
     arguments = ("evaluate", "model.bblr", "new.csv")
     assert bblr(*arguments, "--target", "species").stdout == same
-    check_refusal(folder, arguments, "--target 'kind' is not a column")
+    refused = ("DATA", "no column 'kind', the target of the model (it has 'species'")
+    check_refusal(folder, arguments, *refused, "by --target", "bblr predict")
     check_refusal(folder, (*arguments, "--target", "specie"), "did you mean 'species'")
     check_refusal(folder, (*arguments, "--target", "fur"), "is a feature of the model")
+
+
+def test_missing_labels_of_a_later_block(folder, monkeypatch):
+    monkeypatch.setattr(blocks, "_LEAST_ROWS", 8)
+    monkeypatch.setattr(blocks, "_MOST_ROWS", 8)
+    fitted()
+    frame = pd.read_csv("test.csv")
+    frame.assign(kind=frame["kind"].mask(frame.index.isin([20, 22]))).to_csv("new.csv")
+    check_refusal(folder, ("evaluate", "model.bblr", "new.csv"), "DATA", "data rows 21, 23")
 
 
 FIT_MISUSE = {
@@ -173,7 +177,7 @@ FIT_MISUSE = {
     "model suffix": (["--model", "model.pkl"], "--model", ".bblr"),
     "model folder": (["--model", "no/model.bblr"], "--model", "create 'no'"),
     "wrong target": (["--target", "kid"], "--target 'kid'", "did you mean 'kind'"),
-    "target is a quantity": (["--target", "weight"], "DATA", "90 classes in 90 rows"),
+    "target is a quantity": (["--target", "weight"], "DATA", "numbers that are not whole"),
     "two classes only": (["--classifier", "SLAClassifier"], "--classifier", "cannot be fitted"),
 }
 
@@ -187,8 +191,10 @@ def test_misuse_of_fit(folder, arguments, needles):
 def test_one_class_and_bad_data(folder):
     (folder / "one.csv").write_text("a,y\n1,x\n2,x\n")
     check_refusal(folder, ("fit", "one.csv", "--model", "m.bblr"), "DATA", "one class only")
-    (folder / "gap.csv").write_text("a,y\n1,x\n,z\n")
-    check_refusal(folder, ("fit", "gap.csv", "--model", "m.bblr"), "'a' has 1 missing")
+    (folder / "gap.csv").write_text("a,b,y\n1,,x\n2,,z\n")
+    check_refusal(folder, ("fit", "gap.csv", "--model", "m.bblr"), "'b'", "--drop 'b'")
+    arguments = ("fit", "gap.csv", "--model", "m.bblr", "--drop", "c")
+    check_refusal(folder, arguments, "--drop 'c' is not a column")
     (folder / "bare.svm").write_text("1\n0\n1\n0\n")
     check_refusal(folder, ("fit", "bare.svm", "--model", "m.bblr"), "labels alone")
     check_refusal(folder, ("fit", "train.svm", "--model", "m.bblr", "--target", "y"), "--target")

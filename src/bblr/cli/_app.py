@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 try:
     import typer
+    import typer.core
 except ModuleNotFoundError:
     raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
 
 from bblr._version import __version__
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands; Ctrl-C while one is still loading ends it as it does later."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Stopped; nothing was written.", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="bblr",
+    cls=_Commands,
     help="Classification by nearly zero-one loss.",
     no_args_is_help=True,
     add_completion=False,
@@ -22,6 +37,14 @@ app = typer.Typer(
 # Options that several commands share.
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="Column of the file to leave out; give one --drop for each.",
+        show_default=False,
+    ),
 ]
 Jobs = Annotated[
     int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")

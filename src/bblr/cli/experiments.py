@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli._app import Jobs, Seed, Target, app
+from bblr.cli._app import Drop, Jobs, Seed, Target, app
 from bblr.estimators.zero_one import SOLVERS
 from bblr.experiments.defaults import (
     CLAIM_REPEATS,
@@ -19,6 +19,10 @@ from bblr.experiments.defaults import (
     REPEATS,
 )
 from bblr.experiments.methods import METHODS
+
+
+def _methods() -> str:
+    return ", ".join(f"{method.name} ({method.estimator})" for method in METHODS.values())
 
 
 @app.command()
@@ -33,9 +37,14 @@ def compare(
         ),
     ] = None,
     target: Target = None,
+    drop: Drop = None,
     methods: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help=f"Some of {','.join(METHODS)}; all when left out."),
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {_methods()}, with commas between.",
+            show_default="all up to BBLR0",
+        ),
     ] = None,
     noise: Annotated[
         float, typer.Option(help="Noisy rows as a fraction of the rows; 0 for clean data only.")
@@ -71,6 +80,7 @@ def compare(
     job = CompareJob(
         data=data,
         target=target,
+        drop=tuple(drop or ()),
         methods=methods,
         noise=noise,
         protocol=protocol,
@@ -97,9 +107,7 @@ def claims(
         bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
     ] = False,
     jobs: Jobs = None,
-    repeats: Annotated[
-        int, typer.Option(help="Repeats of the cross-validation.")
-    ] = CLAIM_REPEATS,
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = CLAIM_REPEATS,
     seed: Seed = 0,
     records: Annotated[
         Path | None,
@@ -147,6 +155,7 @@ def zero_one(
         ),
     ],
     target: Target = None,
+    drop: Drop = None,
     solvers: Annotated[
         str | None,
         typer.Option(
@@ -182,6 +191,7 @@ def zero_one(
     job = ZeroOneJob(
         data=data,
         target=target,
+        drop=tuple(drop or ()),
         solvers=solvers,
         time_limit=time_limit,
         seed=seed,
@@ -203,6 +213,7 @@ def sparsity(
         ),
     ],
     target: Target = None,
+    drop: Drop = None,
     rows: Annotated[
         str | None,
         typer.Option(
@@ -229,7 +240,14 @@ def sparsity(
     from bblr.experiments.sparsity_job import SparsityJob, run_sparsity
 
     job = SparsityJob(
-        data=data, target=target, rows=rows, jobs=jobs, seed=seed, plot=plot, out=out
+        data=data,
+        target=target,
+        drop=tuple(drop or ()),
+        rows=rows,
+        jobs=jobs,
+        seed=seed,
+        plot=plot,
+        out=out,
     )
     raise typer.Exit(run_sparsity(job))
 

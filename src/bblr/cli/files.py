@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli._app import Target, app
+from bblr.cli._app import Drop, Jobs, Target, app
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr fit wrote.")]
 Unseen = Annotated[
@@ -27,6 +27,7 @@ def fit(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or svmlight file.")],
     model: Annotated[Path, typer.Option(help="Where to save the model, a .bblr file.")],
     target: Target = None,
+    drop: Drop = None,
     classifier: Annotated[
         str, typer.Option(metavar="NAME", help="Any classifier of bblr.")
     ] = "BBLRClassifierCV",
@@ -52,6 +53,7 @@ def fit(
     job = FitJob(
         data=data,
         target=target,
+        drop=tuple(drop or ()),
         model=model,
         classifier=classifier,
         params=tuple(param or ()),
@@ -133,3 +135,64 @@ def evaluate(
         ignore_extra=ignore_extra,
     )
     raise typer.Exit(run_evaluate(job))
+
+
+@app.command()
+def audit(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
+        ),
+    ],
+    target: Target = None,
+    drop: Drop = None,
+    out: Annotated[
+        Path, typer.Option(help="A .csv file for the rows; the report goes beside it, as .html.")
+    ] = Path("audit.csv"),
+    classifier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Any classifier of bblr.",
+            show_default="BBLRClassifier with gamma_max=2",
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of the classifier; give one --param for each.",
+            show_default=False,
+        ),
+    ] = None,
+    in_sample: Annotated[
+        bool,
+        typer.Option(
+            "--in-sample", help="Score rows by a model that was trained on them: fast and biased."
+        ),
+    ] = False,
+    jobs: Jobs = 1,
+    seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
+) -> None:
+    """Rank the rows of a file by the evidence that their label is wrong.
+
+    Every row is scored by models that were trained without it. Prints how many labels are wrong by
+    estimate, and writes all rows, the most evident errors first, and a report to open in a
+    browser.
+    """
+    from bblr.files.audit_job import AuditJob, run_audit
+
+    job = AuditJob(
+        data=data,
+        target=target,
+        drop=tuple(drop or ()),
+        classifier=classifier,
+        params=tuple(param or ()),
+        in_sample=in_sample,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+    )
+    raise typer.Exit(run_audit(job))

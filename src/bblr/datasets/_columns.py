@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from bblr.datasets._commas import comma_numbers, has_comma, is_number
+from bblr.datasets._labels import is_text, labels, texts
+from bblr.datasets._notes import alike_notes, comma_note, numbered_note, numbers_rows, sign_notes
+from bblr.datasets._unusable import (
+    UnusableColumn,
+    all_unusable,
+    check_finite,
+    leave_out,
+    misspelt,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +28,6 @@ MAX_LEVELS = 50
 """A text column with more levels than this is taken for a mistake, not a category."""
 
 Kind = Literal["number", "flag", "text"]
-_LABEL_TYPES: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": np.float64}
 
 
 @dataclass(frozen=True)
@@ -31,11 +42,19 @@ class Column:
         Numbers stay as they are, true/false becomes 1 and 0, text is one-hot encoded.
     levels : tuple of str, default=()
         The different texts, sorted.
+    missing : bool, default=False
+        Whether some values were missing; then a further feature marks where.
+    fill : float, str or None, default=None
+        What stands in for a missing value: the median of numbers and flags, the most frequent
+        of texts. Where some were missing, so that they are marked, a missing text is none of
+        the levels instead. None where that is not known.
     """
 
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    missing: bool = False
+    fill: float | str | None = None
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -45,15 +64,30 @@ class Column:
     @property
     def feature_names(self) -> list[str]:
         """A name for each feature."""
-        if self.kind != "text":
-            return [self.name]
-        return [f"{self.name}={level}" for level in self.marked]
+        names = [self.name]
+        if self.kind == "text":
+            names = [f"{self.name}={level}" for level in self.marked]
+        return [*names, f"{self.name} missing"] if self.missing else names
 
-    def features(self, values: np.ndarray) -> np.ndarray:
-        """Encode checked values; a text that is none of the levels gets zeros alone."""
-        if self.kind != "text":
-            return values.astype(np.float64)[:, np.newaxis]
-        return (values[:, np.newaxis] == np.array(self.marked, dtype=str)).astype(np.float64)
+    def features(self, values: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """Encode checked values; a text that is none of the levels gets zeros alone.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows,)
+            Numbers, or text; whatever stands in a gap is not looked at.
+        gaps : ndarray of bool, shape (rows,)
+            Where values are missing.
+        """
+        if self.kind == "text":
+            if gaps.any() and not self.missing:
+                values, gaps = np.where(gaps, str(self.fill), values), np.zeros_like(gaps)
+            told = values[:, np.newaxis] == np.array(self.marked, dtype=str)
+            found = (told & ~gaps[:, np.newaxis]).astype(np.float64)
+        else:
+            found = values.astype(np.float64)[:, np.newaxis]
+            found[gaps] = self.fill
+        return np.column_stack([found, gaps]) if self.missing else found
 
 
 @dataclass(frozen=True)
@@ -72,6 +106,10 @@ class Split:
         The column of the labels.
     what : str
         Words for the labels, for messages.
+    commas : bool
+        Whether numbers had decimal commas.
+    notes : tuple of str
+        What was perhaps not meant as it was read.
     """
 
     X: np.ndarray
@@ -79,12 +117,21 @@ class Split:
     columns: tuple[Column, ...]
     target: str
     what: str
+    commas: bool
+    notes: tuple[str, ...]
 
 
-def split_frame(
-    frame: pd.DataFrame, target: str | None, path: Path
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Take a two-class target out of a frame and turn the other columns into numbers.
+def learn_frame(
+    frame: pd.DataFrame,
+    target: str | None,
+    path: Path,
+    drop: Sequence[str] = (),
+    *,
+    commas: bool = False,
+) -> Split:
+    """Take the target out of a frame and turn the other columns into numbers.
+
+    The classes are not checked.
 
     Parameters
     ----------
@@ -94,188 +141,145 @@ def split_frame(
         The column of the class; None takes the last.
     path : Path
         Where the frame comes from, for messages.
-
-    Returns
-    -------
-    X : ndarray of float64, shape (rows, features)
-        The features.
-    y : ndarray of shape (rows,)
-        The labels.
-    feature_names : list of str
-        A name for each column of `X`.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    commas : bool, default=False
+        Whether numbers may have decimal commas: those of a file that these do not separate.
     """
-    split = learn_frame(frame, target, path)
-    y = check_two_classes(split.y, split.what, ": name the column with target=")
-    return split.X, y, [name for column in split.columns for name in column.feature_names]
+    name, others = _chosen(list(frame.columns), target, path, drop)
+    if len(frame) == 0:
+        raise ValueError(f"{path} holds no rows; add the data")
+    why = " (the last column, since target was not given)" if target is None else ""
+    y = labels(frame[name], f"{path}: target column {name!r}{why}")
+    pointed = comma_numbers(frame, others) if commas else {}
+    columns, parts, unusable = [], [], []
+    for other in others:
+        try:
+            column, values, gaps = _learn(pointed.get(other, frame[other]), other, path)
+        except UnusableColumn as error:
+            unusable.append(error)
+            continue
+        columns.append(column)
+        parts.append(column.features(values, gaps))
+    if unusable:
+        raise unusable[0] if len(unusable) == 1 else all_unusable(unusable, path)
+    return Split(
+        np.column_stack(parts),
+        y,
+        tuple(columns),
+        name,
+        f"{path}: the labels in target column {name!r}{why}",
+        bool(pointed),
+        tuple(_notes(frame, y, columns, name, list(pointed))),
+    )
 
 
-def learn_frame(frame: pd.DataFrame, target: str | None, path: Path) -> Split:
-    """Do the same for any number of classes, and tell how each column was encoded."""
-    names = list(frame.columns)
+def _chosen(
+    names: list[str], target: str | None, path: Path, drop: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Return the target and the columns of features."""
+    for name in drop:
+        if name not in names:
+            raise ValueError(no_such_column(path, name, names, "drop"))
+    names = [name for name in names if name not in drop]
+    if target in drop:
+        raise ValueError(f"drop={target!r} is the target; name another column of {path}")
     if len(names) < 2:
         raise ValueError(
             f"{path} has {len(names)} column(s) {names}; it needs at least one feature and "
             "the target (a CSV file separated by commas, semicolons or tabs)"
         )
-    if len(frame) == 0:
-        raise ValueError(f"{path} holds no rows; add the data")
     name = names[-1] if target is None else target
     if name not in names:
         raise ValueError(no_such_column(path, name, names))
-    why = " (the last column, since target was not given)" if target is None else ""
-    y = labels(frame[name], f"{path}: target column {name!r}{why}")
-    columns, parts = [], []
-    for other in names:
-        if other != name:
-            column, values = _learn(frame[other], other, path)
-            columns.append(column)
-            parts.append(column.features(values))
-    what = f"{path}: the labels in target column {name!r}{why}"
-    return Split(np.column_stack(parts), y, tuple(columns), name, what)
+    return name, [other for other in names if other != name]
 
 
-def check_two_classes(y: np.ndarray, what: str, remedy: str = "") -> np.ndarray:
-    """Check that `y` has two classes; write whole numbers as integers.
-
-    Parameters
-    ----------
-    y : ndarray of shape (rows,)
-        The labels.
-    what : str
-        What they are, for messages.
-    remedy : str, default=""
-        Further advice for messages.
-
-    Returns
-    -------
-    ndarray of shape (rows,)
-        The labels; as int64 where all are whole numbers.
-    """
-    classes = np.unique(y)
-    if len(classes) != 2:
-        shown = ", ".join(repr(label) for label in classes[:6].tolist())
-        dots = ", …" if len(classes) > 6 else ""
-        number = "one class only" if len(classes) == 1 else f"{len(classes)} classes"
-        raise ValueError(
-            f"{what} hold {number} ({shown}{dots}); two are needed{remedy or ': check the file'}"
-        )
-    return whole_numbers(y)
+def _notes(
+    frame: pd.DataFrame, y: np.ndarray, columns: list[Column], target: str, pointed: list[str]
+) -> Iterator[str]:
+    if pointed:
+        yield comma_note(pointed)
+    if y.dtype.kind == "U":
+        yield from alike_notes(np.unique(y).tolist(), f"classes in target column {target!r}")
+    for column in columns:
+        yield from alike_notes(column.levels, f"texts in column {column.name!r}")
+        yield from sign_notes(column.levels, column.name)
+    whole = [c.name for c in columns if frame[c.name].dtype.kind in "iu" and not c.missing]
+    numbered = [name for name in whole if numbers_rows(frame[name].to_numpy())]
+    if numbered:
+        yield numbered_note(numbered)
 
 
-def whole_numbers(y: np.ndarray) -> np.ndarray:
-    """Write labels that are all whole numbers as integers."""
-    if y.dtype.kind == "f" and np.all(y == np.rint(y)):
-        return y.astype(np.int64)
-    return y
-
-
-def no_such_column(path: Path, name: str, columns: list[str]) -> str:
-    """Say that the target is not there, and which columns are."""
+def no_such_column(path: Path, name: str, columns: list[str], role: str = "target") -> str:
+    """Say that the target, or another column, is not there, and which columns are."""
     lower = {column.lower(): column for column in columns}
     close = [lower[match] for match in difflib.get_close_matches(name.lower(), list(lower))]
     shown = ", ".join(repr(column) for column in columns[:20])
     dots = f", … ({len(columns)} in all)" if len(columns) > 20 else ""
     hint = f"did you mean {' or '.join(repr(c) for c in close)}? " if close else ""
-    return f"target={name!r} is not a column of {path}; {hint}its columns are {shown}{dots}"
+    return f"{role}={name!r} is not a column of {path}; {hint}its columns are {shown}{dots}"
 
 
-def labels(column: pd.Series, what: str) -> np.ndarray:
-    """Return labels as text, whole or other numbers, or true/false; `what` names the column."""
-    import pandas as pd
+def told(column: pd.Series) -> tuple[pd.Series, np.ndarray]:
+    """Return the values of a column that are not missing, as what they are, and the gaps."""
+    gaps = column.isna().to_numpy()
+    if not gaps.any():
+        return column, gaps
+    present = column[~gaps].infer_objects()  # true, false and gaps are read as objects
+    return present, gaps
 
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        raise ValueError(
-            f"{what} has {n_missing} missing value(s); remove those rows or name another target"
+
+def spread(present: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """Put values back among the gaps, with zeros or empty texts in these."""
+    if not gaps.any():
+        return present
+    values = np.zeros(len(gaps), dtype=present.dtype)
+    values[~gaps] = present
+    return values
+
+
+def _learn(column: pd.Series, name: str, path: Path) -> tuple[Column, np.ndarray, np.ndarray]:
+    """Tell what a feature column holds; return its values, checked, and where there are none."""
+    present, gaps = told(column)
+    missing = bool(gaps.any())
+    if not len(present):
+        raise UnusableColumn(
+            f"{path}: column {name!r} has no value in any row; {leave_out(name)}",
+            name,
+            "no values",
         )
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    if is_text(column):
-        return texts(column)
-    if column.dtype.kind in _LABEL_TYPES:
-        return column.to_numpy(dtype=_LABEL_TYPES[column.dtype.kind])
-    raise ValueError(
-        f"{what} is of type {column.dtype}; use text, numbers or true/false, or name another "
-        "target"
-    )
-
-
-def check_complete(column: pd.Series, name: str, path: Path) -> None:
-    """Raise an error where values are missing."""
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        raise ValueError(
-            f"{path}: column {name!r} has {n_missing} missing value(s) in {len(column)} rows; "
-            "fill them in (for instance with their median), or remove those rows or the column"
+    if is_text(present):
+        text = texts(present)
+        levels = _levels(text, np.flatnonzero(~gaps) + 1, name, path)
+        most = levels[int(np.argmax(np.unique(text, return_counts=True)[1]))]
+        return Column(name, "text", levels, missing, most), spread(text, gaps), gaps
+    if present.dtype.kind not in "biuf":
+        raise UnusableColumn(
+            f"{path}: column {name!r} is of type {present.dtype}; turn it into numbers, or "
+            f"{leave_out(name)}",
+            name,
+            f"type {present.dtype}",
         )
-
-
-def check_finite(values: np.ndarray, name: str, path: Path) -> None:
-    """Raise an error where values are infinite."""
-    n_infinite = int(np.isinf(values).sum())
-    if n_infinite:
-        raise ValueError(
-            f"{path}: column {name!r} has {n_infinite} infinite value(s); replace them with "
-            "numbers, or remove those rows or the column"
-        )
-
-
-def texts(column: pd.Series) -> np.ndarray:
-    """Return a text or category column as an array of strings."""
-    return column.astype(str).to_numpy().astype(str)
-
-
-def _learn(column: pd.Series, name: str, path: Path) -> tuple[Column, np.ndarray]:
-    """Tell what a feature column holds, and return its values checked."""
-    check_complete(column, name, path)
-    if is_text(column):
-        text = texts(column)
-        return Column(name, "text", _levels(text, name, path)), text
-    if column.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{path}: column {name!r} is of type {column.dtype}; turn it into numbers or remove it"
-        )
-    values = column.to_numpy(dtype=np.float64)
+    values = present.to_numpy(dtype=np.float64)
     check_finite(values, name, path)
-    return Column(name, "flag" if column.dtype.kind == "b" else "number"), values
+    kind: Kind = "flag" if present.dtype.kind == "b" else "number"
+    fill = float(np.median(values))
+    return Column(name, kind, (), missing, fill), spread(values, gaps), gaps
 
 
-def is_text(column: pd.Series) -> bool:
-    """Whether a column holds text or categories."""
-    import pandas as pd
-
-    dtype: Any = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return True
-    if dtype == np.dtype(object):
-        return pd.api.types.infer_dtype(column) in {"string", "mixed-integer"}
-    return isinstance(dtype, pd.StringDtype)
-
-
-def _levels(text: np.ndarray, name: str, path: Path) -> tuple[str, ...]:
+def _levels(text: np.ndarray, rows: np.ndarray, name: str, path: Path) -> tuple[str, ...]:
     levels = np.unique(text)
     odd = [level for level in levels.tolist() if not is_number(level)]
-    n_alike = sum(is_number(level.replace(",", ".")) for level in levels.tolist())
+    n_alike = sum(has_comma(level) or is_number(level) for level in levels.tolist())
     if odd and n_alike > len(levels) / 2:
-        row = np.flatnonzero(text == odd[0])[0] + 1
-        raise ValueError(
-            f"{path}: column {name!r} looks like numbers, but {odd[0]!r} (first in data "
-            f"row {row}) is none; correct it (numbers are written with a decimal point), or "
-            "remove the column"
-        )
+        raise misspelt(text, rows, odd, name, path)
     if len(levels) > MAX_LEVELS:
-        raise ValueError(
+        raise UnusableColumn(
             f"{path}: column {name!r} is text with {len(levels)} different values (such as "
             f"{str(levels[0])!r}); at most {MAX_LEVELS} can be one-hot encoded: turn it into "
-            "numbers or remove it"
+            f"numbers, or {leave_out(name)}",
+            name,
+            f"text with {len(levels)} different values",
         )
     return tuple(levels.tolist())
-
-
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

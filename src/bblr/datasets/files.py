@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bblr.datasets import formats
-from bblr.datasets._columns import check_two_classes, split_frame
+from bblr.datasets._columns import Split, learn_frame
+from bblr.datasets._labels import check_classes
 
 if TYPE_CHECKING:
     import os
@@ -17,26 +20,37 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str | None = None
+    path: str | os.PathLike[str], target: str | None = None, *, drop: Sequence[str] = ()
 ) -> tuple[Any, np.ndarray, list[str]]:
-    r"""Read a two-class table from a CSV, Parquet or svmlight file.
+    r"""Read a table with a class for each row from a CSV, Parquet or svmlight file.
 
     The ending of the name says which it is (``.csv``, ``.tsv``; ``.parquet``, ``.pq``; ``.svm``,
     ``.svmlight``, ``.libsvm``); for any other ending, ``.txt`` among them, the content does.
 
     A CSV file has a header line and is separated by commas, semicolons or tabs, whichever splits
-    the header into the most columns. Empty cells, ``?`` and what pandas takes for missing (``NA``,
-    ``nan``, ``None`` …) are missing values. Text and category columns with at most 50 levels are
+    the header into the most columns. A first column without a name is taken for an index, as
+    pandas writes one, and left out. Empty cells, ``?`` and what pandas takes for missing (``NA``,
+    ``nan``, ``None`` …) are missing values; a column that has some gets a further one, named
+    ``column missing``, which marks them, and the median of the others stands in for a missing
+    number. Text and category columns with at most 50 levels are
     one-hot encoded into columns named ``column=level`` (a single one for two levels, marking the
-    second in alphabetical order); true/false columns become 0 and 1.
+    second in alphabetical order); true/false columns become 0 and 1. Blanks around a text do not
+    count. Numbers may have decimal commas where semicolons or tabs separate: a column whose other
+    cells are all numbers of that form is read so, unless every comma may separate thousands
+    (``1,234``) or other numbers have decimal points.
+
+    A warning names columns with decimal commas, texts that differ only in letter case, and columns
+    of whole numbers that seem to number the rows.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    target : str, optional
+    target : str or None, default=None
         The column that holds the class. By default the last one. An svmlight file has its
         labels in front of each row and takes no `target`.
+    drop : sequence of str, default=()
+        Columns to leave out: numbers of rows, names, dates.
 
     Returns
     -------
@@ -53,9 +67,9 @@ def read_table(
         If there is no such file (`FileNotFoundError`), it is a folder (`IsADirectoryError`) or
         it cannot be opened.
     ValueError
-        If the file is empty or malformed, a feature is missing, infinite or not a number, or
-        the target is not there or has other than two classes. The message names the file, the
-        column and the remedy.
+        If the file is empty or malformed, a feature is infinite or not a number, or
+        the target is not there, has one class only, nearly as many classes as rows, or numbers
+        that are not whole. The message names the file, the column and the remedy.
     ImportError
         If pandas (or pyarrow, for Parquet) is needed and missing.
 
@@ -76,28 +90,55 @@ def read_table(
     >>> y.tolist()
     ['cat', 'dog', 'cat']
     """
-    path = Path(path)
+    X, y, names, notes = read_noted(Path(path), target, drop)
+    for note in notes:
+        warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
+    return X, y, names
+
+
+def read_noted(
+    path: Path, target: str | None, drop: Sequence[str]
+) -> tuple[Any, np.ndarray, list[str], tuple[str, ...]]:
+    """Do the same, and return what else it would warn of."""
     formats.check_file(path)
     kind = formats.file_format(path)
     if kind != "svmlight":
-        return split_frame(read_frame(path, kind), target, path)
-    if target is not None:
-        raise target_with_svmlight(path, target)
+        split = learn_file(path, kind, target, drop)[1]
+        y = check_classes(split.y, split.what, ": name the column with target=")
+        names = [name for column in split.columns for name in column.feature_names]
+        return split.X, y, names, split.notes
+    check_unnamed(path, target, drop)
     rows = read_svmlight_rows(path)
     n_features = svmlight_width(rows)
     return (
         rows.features(n_features, zero_based=rows.zero_based),
-        check_two_classes(rows.y, f"the labels of {path}"),
+        check_classes(rows.y, f"the labels of {path}"),
         svmlight_names(n_features),
+        (),
     )
 
 
-def target_with_svmlight(path: Path, target: str) -> ValueError:
-    """Return the error for a target named for an svmlight file."""
-    return ValueError(
-        f"target={target!r}: {path} is an svmlight file, whose labels stand in front of "
-        "each row; leave target out"
-    )
+def learn_file(
+    path: Path, kind: str, target: str | None, drop: Sequence[str]
+) -> tuple[pd.DataFrame, Split]:
+    """Read a CSV or Parquet file as it stands there, and taken apart."""
+    frame = read_frame(path, kind)
+    commas = kind == "csv" and formats.csv_delimiter(path) != ","
+    return frame, learn_frame(frame, target, path, drop, commas=commas)
+
+
+def check_unnamed(path: Path, target: str | None, drop: Sequence[str]) -> None:
+    """Raise an error if columns of an svmlight file are named."""
+    if target is not None:
+        raise ValueError(
+            f"target={target!r}: {path} is an svmlight file, whose labels stand in front of "
+            "each row; leave target out"
+        )
+    if drop:
+        raise ValueError(
+            f"drop={drop[0]!r}: {path} is an svmlight file, whose columns have no names; leave "
+            "drop out"
+        )
 
 
 def read_svmlight_rows(path: Path) -> formats.SvmlightRows:
@@ -143,13 +184,17 @@ def _read_csv(path: Path) -> pd.DataFrame:
     except ImportError as error:
         raise formats.pandas_missing(path) from error
     delimiter = formats.csv_delimiter(path)
-    for _ in formats.csv_records(path, delimiter):
+    records = formats.csv_records(path, delimiter)
+    header = next(records, ([], ""))[0]
+    for _ in records:
         pass  # checked whole before pandas reads it
-    return pd.read_csv(
+    frame = pd.read_csv(
         path,
         sep=delimiter,
         encoding="utf-8-sig",
         skipinitialspace=True,
         na_values=["?"],
         low_memory=False,
-    ).rename(columns=str.strip)
+    )
+    frame.columns = header
+    return frame.drop(columns="") if header[0] == "" else frame

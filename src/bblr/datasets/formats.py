@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -25,6 +26,8 @@ _FORMATS = {
     ".libsvm": "svmlight",
 }
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz"}
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+_OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT_ROW = re.compile(rf"{_NUMBER}(?:\s+qid:\d+)?(?:\s+\d+:{_NUMBER})*\s*(?:#.*)?")
 
@@ -48,10 +51,27 @@ def check_file(path: Path) -> None:
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty; it needs a header and rows, or svmlight rows")
     with path.open("rb") as file:
-        start = file.read(6)
+        start = file.read(8)
+    if _is_workbook(path, start):
+        kind = "an OpenDocument" if path.suffix.lower() == ".ods" else "an Excel"
+        raise ValueError(f"{path} is {kind} workbook; save it as CSV (UTF-8) first")
     for magic, packer in _PACKED.items():
         if start.startswith(magic):
             raise ValueError(f"{path} is packed with {packer}; unpack it first")
+
+
+def _is_workbook(path: Path, start: bytes) -> bool:
+    if start == _OLD_EXCEL:
+        return True
+    if not start.startswith(b"PK\x03\x04"):
+        return False
+    if path.suffix.lower() in _WORKBOOKS:
+        return True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "[Content_Types].xml" in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
 
 
 def file_format(path: Path) -> str:
@@ -79,20 +99,26 @@ def text_lines(path: Path) -> Iterator[str]:
             yield from file
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{path} is not UTF-8 text; save it as UTF-8 text, or give a Parquet file the ending "
-            ".parquet"
+            f"{path} is not UTF-8 text; save it as UTF-8 text (Excel: as CSV UTF-8), or give a "
+            "Parquet file the ending .parquet"
         ) from error
 
 
 def csv_delimiter(path: Path) -> str:
     """Return whichever of comma, semicolon and tab splits the header into the most columns."""
     header = next((line for line in text_lines(path) if line.strip()), "")
-    return max(",;\t", key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+    try:
+        return max(",;\t", key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}: the first line is no header with names of columns: {error}; check the file"
+        ) from error
 
 
 def csv_records(path: Path, delimiter: str) -> Iterator[tuple[list[str], str]]:
     """Yield the cells and the text of each record, the header first.
 
+    The header may begin with an empty name: that column is an index and holds no data.
     What pandas would mend in silence is an error: an unsound header, a row with too few or too
     many cells, a quote that is not closed, no rows at all.
     """
@@ -139,16 +165,20 @@ def _noted(lines: Iterator[str], taken: list[str]) -> Iterator[str]:
 def _check_header(path: Path, header: list[str]) -> None:
     if not any(header):
         raise ValueError(f"{path} is empty; it needs a header line and rows")
-    if all(re.fullmatch(_NUMBER, name) for name in header):
+    named = header[1:] if header[0] == "" else header  # an index, as pandas and R write it
+    numbered = [str(number) for number in range(len(named))]  # a frame whose columns have no names
+    if all(re.fullmatch(_NUMBER, name) for name in named) and (
+        named is header or named != numbered
+    ):
         raise ValueError(
             f"{path}: the first line holds only numbers; add a header line with column names"
         )
-    if "" in header:
+    if "" in named:
         raise ValueError(
-            f"{path}: column {header.index('') + 1} has no name in the header; name it, or leave "
-            "it out if it only numbers the rows"
+            f"{path}: column {header.index('', 1) + 1} has no name in the header; name it, or "
+            "remove it (only an unnamed first column is taken for an index)"
         )
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted({name for name in named if named.count(name) > 1})
     if twice:
         raise ValueError(f"{path}: column {twice[0]!r} occurs more than once; rename one of them")
 
@@ -185,7 +215,7 @@ def read_svmlight(path: Path, lines: list[bytes] | None = None, first: int = 1) 
     source = str(path) if lines is None else BytesIO(b"".join(lines))
     try:
         X, y = load_svmlight_file(source, zero_based=True)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         texts = text_lines(path) if lines is None else (t.decode(errors="replace") for t in lines)
         for number, line in enumerate(texts, start=first):
             row = line.strip()

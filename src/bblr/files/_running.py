@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
-from bblr._settings import SettingError
+from bblr._bars import Bar
+from bblr._settings import SettingError, about_columns, as_options
 from bblr.files.blocks import Block, Reader
 from bblr.files.encoding import UNSEEN, Leniency
-from bblr.files.store import ModelFileError, SavedModel, load_model
+from bblr.files.model import SavedModel
+from bblr.files.store import ModelFileError, load_model
 
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
 _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
@@ -21,6 +24,12 @@ _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
 def say(console: Console, line: str) -> None:
     """Print a line as it is."""
     console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def say_notes(console: Console, notes: Sequence[str]) -> None:
+    """Say what was perhaps not meant as it was read."""
+    for note in notes:
+        say(console, f"Note: {as_options(note)}")
 
 
 def guarded(work: Callable[[Console], None], stopped: str) -> int:
@@ -59,10 +68,7 @@ def about_the_file() -> Iterator[None]:
     except SettingError:
         raise
     except (ValueError, OSError, ImportError) as error:
-        message = " ".join(str(error).split())
-        if message.startswith("target="):
-            raise SettingError("target", message.removeprefix("target=")) from error
-        raise SettingError("data", f"cannot be used: {message}") from error
+        raise about_columns(error) from error
 
 
 @contextmanager
@@ -103,24 +109,28 @@ def leniency(unseen: str, ignore_extra: bool) -> Leniency:
 def blocks_of(
     reader: Reader, path: Path, messages: Console, *, printing: bool = False
 ) -> Iterator[Block]:
-    """Yield the blocks of a file; on a terminal, tell how far it has got.
+    """Yield the blocks of a file and tell how far it has got; at the end, what was filled in.
 
-    Not where results are `printing` on the same terminal: the two would run into each other.
+    Not how far where results are `printing` on the same terminal: the two would run into each
+    other.
     """
-    shown = sys.stderr.isatty() and not (printing and sys.stdout.isatty())
-    with messages.status("Reading …") if shown else _no_status() as status:
+    filled: Counter[str] = Counter()
+    shown = not (printing and sys.stdout.isatty())
+    with Bar(messages, "Reading", shown=shown) as bar:
         blocks = None
         while True:
             with about_the_file():
                 blocks = reader.blocks(path) if blocks is None else blocks
                 block = next(blocks, None)
             if block is None:
-                return
-            if status is not None:
-                status.update(f"{block.first_row - 1 + block.X.shape[0]:,} rows read")
+                break
+            filled.update(block.filled)
+            bar.tell(None, f"{block.first_row - 1 + block.X.shape[0]:,} rows read")
             yield block
-
-
-@contextmanager
-def _no_status() -> Iterator[None]:
-    yield None
+    if filled:
+        where = ", ".join(f"{name!r} ({count:,})" for name, count in filled.items())
+        say(
+            messages,
+            f"Note: values are missing in {where}, where the training file missed none; filled by "
+            "its medians and most frequent texts",
+        )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bblr.datasets import formats
-from bblr.datasets._columns import no_such_column, whole_numbers
+from bblr.datasets._columns import no_such_column
+from bblr.datasets._commas import comma_numbers
+from bblr.datasets._labels import whole_numbers
 from bblr.files.encoding import Leniency, check_names, encode, frame_labels
 from bblr.files.layout import Layout, SvmlightLayout, TableLayout
 
@@ -39,11 +42,14 @@ class Block:
         Labels, where they were asked for.
     first_row : int
         Number of the first row in the file, counted from 1 without the header.
+    filled : dict, default={}
+        How many missing values were filled in, by columns that missed none in training.
     """
 
     X: Any
     y: np.ndarray | None
     first_row: int
+    filled: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -105,8 +111,9 @@ class Reader:
         for frame in frames:
             y = None
             if self.labelled and self.target is not None:
-                y = frame_labels(frame, self.target, path)
-            yield Block(encode(frame, layout, path, row, self.lenient), y, row)
+                y = frame_labels(frame, self.target, path, row)
+            X, filled = encode(frame, layout, path, row, self.lenient)
+            yield Block(X, y, row, filled)
             row += len(frame)
         if row == 1:
             raise ValueError(f"{path} holds no rows; add the data")
@@ -114,6 +121,8 @@ class Reader:
     def _check_names(self, names: list[str], path: Path, layout: TableLayout) -> int:
         """Check the columns of a file; return the rows of a block."""
         if self.labelled and self.target not in names:
+            if self.target == layout.target:
+                raise ValueError(_no_target(path, layout, names))
             raise ValueError(no_such_column(path, str(self.target), names))
         check_names(names, layout, path, target=self.target, lenient=self.lenient)
         return self.rows or int(np.clip(_CELLS // len(names), _LEAST_ROWS, _MOST_ROWS))
@@ -122,19 +131,19 @@ class Reader:
         delimiter = formats.csv_delimiter(path)
         records = formats.csv_records(path, delimiter)
         header = next(records, ([], ""))[0]
-        rows = self._check_names(header, path, layout)
+        # A first column without a name is an index, which no layout knows.
+        rows = self._check_names([name for name in header if name], path, layout)
         as_text = [column.name for column in layout.columns if column.kind == "text"]
         if self.text_labels and self.target is not None:
             as_text.append(self.target)
         types = {name: str for name in as_text if name in header}
-        block: list[str] = []
-        for _, text in records:
-            block.append(text)
-            if len(block) == rows:
-                yield _parse(path, block, delimiter, header, types)
-                block.clear()
-        if block:
-            yield _parse(path, block, delimiter, header, types)
+        numbers = [column.name for column in layout.columns if column.kind == "number"]
+        commas = layout.commas
+        for block in _batches(records, rows):
+            frame = _parse(path, block, delimiter, header, types)
+            pointed = comma_numbers(frame, numbers, known=commas) if delimiter != "," else {}
+            commas = commas or bool(pointed)
+            yield frame.assign(**pointed)
 
     def _parquet(self, path: Path, layout: TableLayout) -> Iterator[pd.DataFrame]:
         with _parquet_file(path) as file:
@@ -157,6 +166,22 @@ class Reader:
             row += len(read.y)
         if row == 1:
             raise ValueError(f"{path} holds no rows; each needs a label and index:value pairs")
+
+
+def _batches(records: Iterator[tuple[list[str], str]], rows: int) -> Iterator[list[str]]:
+    """Yield the texts of so many records at a time."""
+    while block := [text for _, text in islice(records, rows)]:
+        yield block
+
+
+def _no_target(path: Path, layout: TableLayout, names: list[str]) -> str:
+    features = {column.name for column in layout.columns}
+    spare = [name for name in names if name not in features]
+    held = f" (it has {', '.join(map(repr, spare[:5]))} beside the features)" if spare else ""
+    return (
+        f"{path} has no column {layout.target!r}, the target of the model{held}; name the column "
+        "of the labels by --target, or use bblr predict, which needs none"
+    )
 
 
 def _parse(

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bblr.datasets._columns import Column, Kind, is_number, is_text, labels, texts
+from bblr.datasets._columns import Column, Kind, spread, told
+from bblr.datasets._commas import is_number
+from bblr.datasets._labels import is_text, labels, texts
 from bblr.files.layout import TableLayout, label_kind
 
 if TYPE_CHECKING:
@@ -50,7 +52,8 @@ def check_names(
     """Raise an error that names what is missing and what is extra, unless the columns fit."""
     known = [column.name for column in layout.columns]
     missing = [name for name in known if name not in names]
-    spare = [name for name in names if name not in {*known, layout.target, target}]
+    expected = {*known, *layout.dropped, layout.target, target}
+    spare = [name for name in names if name not in expected]
     problems = []
     if missing:
         problems.append(f"has no column {_listed(missing)}")
@@ -84,7 +87,7 @@ def _listed(names: list[str]) -> str:
 
 def encode(
     frame: pd.DataFrame, layout: TableLayout, path: Path, first_row: int, lenient: Leniency
-) -> np.ndarray:
+) -> tuple[np.ndarray, dict[str, int]]:
     """Encode a block of rows.
 
     Parameters
@@ -102,43 +105,57 @@ def encode(
 
     Returns
     -------
-    ndarray of float64, shape (rows, features)
+    X : ndarray of float64, shape (rows, features)
         The features.
+    filled : dict
+        How many values were filled in, by columns that had one in every row of the training
+        file; their features do not mark them.
     """
-    parts = []
+    parts, filled = [], {}
     for column in layout.columns:
-        values = _checked(frame[column.name], column, path, first_row)
+        present, gaps = told(frame[column.name])
+        rows = np.flatnonzero(~gaps) + first_row
+        if gaps.any() and not column.missing:
+            _check_fill(gaps, column, path, first_row)
+            filled[column.name] = int(gaps.sum())
+        values = _checked(present, column, path, rows)
         if column.kind == "text" and lenient.unseen == "error":
-            _check_seen(values, column, path, first_row)
-        parts.append(column.features(values))
-    return np.column_stack(parts)
+            _check_seen(values, column, path, rows)
+        parts.append(column.features(spread(values, gaps), gaps))
+    return np.column_stack(parts), filled
 
 
-def _checked(series: pd.Series, column: Column, path: Path, first_row: int) -> np.ndarray:
-    where = f"{path}: column {column.name!r}"
-    missing = series.isna().to_numpy()
-    if missing.any():
+def _check_fill(gaps: np.ndarray, column: Column, path: Path, first_row: int) -> None:
+    if column.fill is None:
         raise ValueError(
-            f"{where} has no value in data row {_row(missing, first_row)}; fill it in, or remove "
-            "the row"
+            f"{path}: column {column.name!r} has no value in data row {_row(gaps, first_row)}, "
+            "and the model does not know what to fill in; fill it in, remove the row, or fit the "
+            "model again"
         )
+
+
+def _checked(series: pd.Series, column: Column, path: Path, rows: np.ndarray) -> np.ndarray:
+    """Return values that are there, as what the column holds; ``rows`` are their numbers."""
+    where = f"{path}: column {column.name!r}"
+    if not len(series):
+        return np.zeros(0, dtype=str if column.kind == "text" else np.float64)
     if column.kind == "text":
         if not is_text(series):
             raise _wrong_kind(series, column, where)
         return texts(series)
     if series.dtype.kind not in ("biuf" if column.kind == "flag" else "iuf"):
-        raise _wrong_kind(series, column, where, first_row)
+        raise _wrong_kind(series, column, where, rows)
     values = series.to_numpy(dtype=np.float64)
     infinite = np.isinf(values)
     if infinite.any():
         raise ValueError(
-            f"{where} is infinite in data row {_row(infinite, first_row)}; write a number there, "
+            f"{where} is infinite in data row {rows[infinite][0]}; write a number there, "
             "or remove the row"
         )
     odd = (values != 0) & (values != 1)
     if column.kind == "flag" and odd.any():
         raise ValueError(
-            f"{where} holds {values[odd][0]:g} in data row {_row(odd, first_row)}, but the model "
+            f"{where} holds {values[odd][0]:g} in data row {rows[odd][0]}, but the model "
             f"learned true/false there; {_REMEDY['flag']}"
         )
     return values
@@ -149,34 +166,34 @@ def _row(marked: np.ndarray, first_row: int) -> int:
 
 
 def _wrong_kind(
-    series: pd.Series, column: Column, where: str, first_row: int | None = None
+    series: pd.Series, column: Column, where: str, rows: np.ndarray | None = None
 ) -> ValueError:
     holds = "true/false" if series.dtype.kind == "b" else f"values of type {series.dtype}"
-    if is_text(series) and first_row is not None:
+    if is_text(series) and rows is not None:
         text = texts(series)
         odd = np.array([not is_number(cell) for cell in text.tolist()])
-        row = odd if odd.any() else ~odd
-        holds = f"{str(text[row][0])!r} in data row {_row(row, first_row)}"
+        first = odd if odd.any() else ~odd
+        holds = f"{str(text[first][0])!r} in data row {rows[first][0]}"
     return ValueError(
         f"{where} holds {holds}, but the model learned {_HOLDS[column.kind]} there; "
         f"{_REMEDY[column.kind]}"
     )
 
 
-def _check_seen(values: np.ndarray, column: Column, path: Path, first_row: int) -> None:
+def _check_seen(values: np.ndarray, column: Column, path: Path, rows: np.ndarray) -> None:
     unseen = ~np.isin(values, np.array(column.levels, dtype=str))
     if unseen.any():
         raise ValueError(
             f"{path}: column {column.name!r} holds {str(values[unseen][0])!r} in data row "
-            f"{_row(unseen, first_row)}, which the training file did not have (it had "
+            f"{rows[unseen][0]}, which the training file did not have (it had "
             f"{_listed(list(column.levels))}); correct it, remove the row, or give --unseen zero "
             "to take it for none of these"
         )
 
 
-def frame_labels(frame: pd.DataFrame, target: str, path: Path) -> np.ndarray:
-    """Return the labels of a block of rows."""
-    return labels(frame[target], f"{path}: target column {target!r}")
+def frame_labels(frame: pd.DataFrame, target: str, path: Path, first_row: int) -> np.ndarray:
+    """Return the labels of a block of rows, the first of which has that number."""
+    return labels(frame[target], f"{path}: target column {target!r}", first_row)
 
 
 def class_codes(y: np.ndarray, classes: np.ndarray, path: Path, first_row: int) -> np.ndarray:

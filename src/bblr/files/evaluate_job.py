@@ -25,7 +25,7 @@ from bblr.files._running import (
 from bblr.files.blocks import Block, Reader
 from bblr.files.encoding import class_codes
 from bblr.files.layout import SvmlightLayout, label_kind
-from bblr.files.store import SavedModel, versions
+from bblr.files.model import SavedModel, versions
 from bblr.files.tally import Scores, Tally
 
 __all__ = ["EvaluateJob", "run_evaluate"]

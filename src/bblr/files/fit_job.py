@@ -6,6 +6,8 @@ import ast
 import difflib
 import time
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,15 @@ import scipy.sparse as sp
 from rich.console import Console
 
 import bblr
+from bblr._bars import Bar, FitBar
 from bblr._settings import SettingError, check_writable
-from bblr.files._running import about_the_file, guarded, say, writing
+from bblr.files._running import about_the_file, guarded, say, say_notes, writing
 from bblr.files.layout import Training, read_training
-from bblr.files.store import SavedModel, Scaling, save_model
+from bblr.files.model import SavedModel, Scaling
+from bblr.files.store import save_model
 from bblr.files.summary import describe
 
-__all__ = ["CLASSIFIERS", "FitJob", "run_fit"]
+__all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit"]
 
 CLASSIFIERS = tuple(name for name in bblr.__all__ if "Classifier" in name)
 _LARGEST_SEED = 2**32 - 1
@@ -42,50 +46,55 @@ class FitJob:
     params: tuple[str, ...]
     seed: int
     force: bool
+    drop: tuple[str, ...] = ()
 
     def prepared(self) -> Any:
         """Check every setting and return the classifier to fit; nothing is read or written."""
-        if not 0 <= self.seed <= _LARGEST_SEED:
-            raise SettingError(
-                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
-            )
+        classifier = build_classifier(self.classifier, self.params, self.seed)
         check_writable("model", self.model, (".bblr",))
         if self.model.exists() and not self.force:
             raise SettingError(
                 "model", f"{str(self.model)!r} is there already; choose another or give --force"
             )
-        if self.classifier not in CLASSIFIERS:
-            raise SettingError(
-                "classifier",
-                f"{self.classifier!r} is unknown; choose from {', '.join(CLASSIFIERS)}",
-            )
-        classifier = getattr(bblr, self.classifier)()
-        known = classifier.get_params(deep=False)
-        params = self._params(known)
-        if "random_state" in known:
-            params["random_state"] = self.seed
-        return classifier.set_params(**params)
+        return classifier
 
-    def _params(self, known: dict[str, Any]) -> dict[str, Any]:
-        params = {}
-        for text in self.params:
-            name, equals, value = (part.strip() for part in text.partition("="))
-            if not equals:
-                raise SettingError("param", f"{text!r} must have the form NAME=VALUE")
-            if name == "random_state":
-                raise SettingError("param", "random_state is set by --seed; give that instead")
-            if name in params:
-                raise SettingError("param", f"{name!r} is given twice; give it once")
-            if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {close[0]!r}? " if close else ""
-                raise SettingError(
-                    "param",
-                    f"{name!r} is no parameter of {self.classifier}; {hint}choose from "
-                    f"{', '.join(sorted(known))}",
-                )
-            params[name] = parsed(value)
-        return params
+
+def build_classifier(name: str, params: Sequence[str], seed: int) -> Any:
+    """Check what was typed and return the classifier it stands for."""
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise SettingError("seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {seed}")
+    if name not in CLASSIFIERS:
+        raise SettingError(
+            "classifier", f"{name!r} is unknown; choose from {', '.join(CLASSIFIERS)}"
+        )
+    classifier = getattr(bblr, name)()
+    known = classifier.get_params(deep=False)
+    values = _params(name, params, known)
+    if "random_state" in known:
+        values["random_state"] = seed
+    return classifier.set_params(**values)
+
+
+def _params(classifier: str, texts: Sequence[str], known: dict[str, Any]) -> dict[str, Any]:
+    params = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise SettingError("param", f"{text!r} must have the form NAME=VALUE")
+        if name == "random_state":
+            raise SettingError("param", "random_state is set by --seed; give that instead")
+        if name in params:
+            raise SettingError("param", f"{name!r} is given twice; give it once")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise SettingError(
+                "param",
+                f"{name!r} is no parameter of {classifier}; {hint}choose from "
+                f"{', '.join(sorted(known))}",
+            )
+        params[name] = parsed(value)
+    return params
 
 
 def parsed(value: str) -> Any:
@@ -117,11 +126,19 @@ def run_fit(job: FitJob) -> int:
     def work(messages: Console) -> None:
         classifier = job.prepared()
         with about_the_file():
-            training = read_training(job.data, job.target)
+            training = read_training(job.data, job.target, job.drop)
+        say_notes(messages, training.notes)
+        _check_counts(training.y, job.classifier)
         scaling = _scaling(training) if "Kernel" in job.classifier else None
         X = training.X if scaling is None else scaling.apply(training.X)
         start = time.perf_counter()
-        _fit(classifier, X, training.y, messages)
+        with Bar(messages, "Fitting") as bar, fitting(classifier, messages):
+            called_back = hasattr(classifier, "set_callbacks")
+            if called_back:
+                classifier.set_callbacks(FitBar(bar))
+            classifier.fit(X, training.y)
+            if called_back:
+                classifier.set_callbacks()  # a bar has no place in a model
         seconds = time.perf_counter() - start
         errors = int(np.sum(classifier.predict(X) != training.y))
         model = SavedModel(classifier, training.layout, len(training.y), scaling)
@@ -135,11 +152,29 @@ def run_fit(job: FitJob) -> int:
     return guarded(work, "Stopped; nothing was written.")
 
 
-def _fit(classifier: Any, X: Any, y: np.ndarray, messages: Console) -> None:
+def _check_counts(y: np.ndarray, classifier: str) -> None:
+    """Raise an error where a class has a single row and the classifier must hold some out."""
+    classes, counts = np.unique(y, return_counts=True)
+    if classifier.endswith("CV") and counts.min() == 1:
+        name = classes[np.argmin(counts)]
+        row = int(np.flatnonzero(y == name)[0]) + 1
+        raise SettingError(
+            "data",
+            f"cannot be used: class {name.item()!r} has a single row, data row {row}, and "
+            f"{classifier} needs one to fit and another to hold out; correct its label if it is "
+            f"misspelt, remove the row, or give --classifier {classifier.removesuffix('CV')}",
+        )
+
+
+@contextmanager
+def fitting(classifier: Any, messages: Console) -> Iterator[None]:
+    """Turn errors of a fit into errors of the setting they are about; show its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            classifier.fit(X, y)
+            yield
+        except SettingError:
+            raise
         except (ValueError, TypeError) as error:
             message = " ".join(str(error).split())
             names = classifier.get_params(deep=False)

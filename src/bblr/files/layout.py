@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from bblr.datasets import formats
-from bblr.datasets._columns import Column, Kind, learn_frame, whole_numbers
-from bblr.datasets.files import (
-    read_frame,
-    read_svmlight_rows,
-    svmlight_width,
-    target_with_svmlight,
-)
+from bblr.datasets._columns import Column, Kind
+from bblr.datasets._labels import check_classes
+from bblr.datasets.files import check_unnamed, learn_file, read_svmlight_rows, svmlight_width
 
 __all__ = ["Layout", "SvmlightLayout", "TableLayout", "Training", "label_kind", "read_training"]
 
@@ -30,10 +27,16 @@ class TableLayout:
         The feature columns, in the order of the features.
     target : str
         The column of the class.
+    dropped : tuple of str, default=()
+        Columns that were left out; new files may have them or not.
+    commas : bool, default=False
+        Whether the file had decimal commas.
     """
 
     columns: tuple[Column, ...]
     target: str
+    dropped: tuple[str, ...] = ()
+    commas: bool = False
 
     @property
     def n_features(self) -> int:
@@ -72,11 +75,13 @@ def layout_from_dict(stored: dict[str, Any]) -> Layout:
     """Return the layout that ``as_dict`` was asked of."""
     if stored["format"] == "svmlight":
         return SvmlightLayout(int(stored["n_features"]), bool(stored["zero_based"]))
-    columns = tuple(
-        Column(str(column["name"]), column["kind"], tuple(column["levels"]))
-        for column in stored["columns"]
-    )
-    return TableLayout(columns, str(stored["target"]))
+    columns = [{**column, "levels": tuple(column["levels"])} for column in stored["columns"]]
+    if "commas" not in stored:
+        # Written before models knew what to fill in where the training file had no gaps.
+        columns = [c if c.get("missing") else {**c, "fill": None} for c in columns]
+    dropped, commas = tuple(stored.get("dropped", ())), bool(stored.get("commas"))
+    known = tuple(Column(**column) for column in columns)
+    return TableLayout(known, str(stored["target"]), dropped, commas)
 
 
 @dataclass(frozen=True)
@@ -91,44 +96,32 @@ class Training:
         Labels.
     layout : TableLayout or SvmlightLayout
         Where they stood in the file.
+    notes : tuple of str, default=()
+        What was perhaps not meant as it was read.
     """
 
     X: Any
     y: np.ndarray
     layout: Layout
+    notes: tuple[str, ...] = ()
 
 
-def read_training(path: Path, target: str | None) -> Training:
-    """Read a training file whole, as :func:`bblr.datasets.read_table` does.
-
-    Any number of classes from two on will do.
-    """
+def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> Training:
+    """Read a training file whole, as :func:`bblr.datasets.read_table` does."""
     formats.check_file(path)
     kind = formats.file_format(path)
     if kind != "svmlight":
-        split = learn_frame(read_frame(path, kind), target, path)
-        y = _checked_classes(split.y, split.what, ": name the column with --target")
-        return Training(split.X, y, TableLayout(split.columns, split.target))
-    if target is not None:
-        raise target_with_svmlight(path, target)
+        split = learn_file(path, kind, target, drop)[1]
+        y = check_classes(split.y, split.what, ": name the column with --target")
+        table = TableLayout(split.columns, split.target, tuple(drop), split.commas)
+        return Training(split.X, y, table, split.notes)
+    check_unnamed(path, target, drop)
     rows = read_svmlight_rows(path)
     layout = SvmlightLayout(svmlight_width(rows), rows.zero_based)
     if layout.n_features == 0:
         raise ValueError(f"{path} holds labels alone; add index:value pairs")
     X = rows.features(layout.n_features, zero_based=layout.zero_based)
-    return Training(X, _checked_classes(rows.y, f"the labels of {path}"), layout)
-
-
-def _checked_classes(y: np.ndarray, what: str, remedy: str = ": check the file") -> np.ndarray:
-    classes = np.unique(y)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{what} hold one class only ({classes[0].item()!r}); two are needed{remedy}"
-        )
-    # A quantity or a name taken for a class; a class must at least occur twice to be learned.
-    if len(classes) > max(2, len(y) // 2):
-        raise ValueError(f"{what} hold {len(classes)} classes in {len(y)} rows{remedy}")
-    return whole_numbers(y)
+    return Training(X, check_classes(rows.y, f"the labels of {path}"), layout)
 
 
 def label_kind(classes: np.ndarray) -> Kind:

@@ -19,7 +19,7 @@ from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.files._running import DONE, blocks_of, guarded, leniency, opened, say, writing
 from bblr.files.blocks import Block, Reader
-from bblr.files.store import SavedModel
+from bblr.files.model import SavedModel
 
 __all__ = ["PredictJob", "run_predict"]
 

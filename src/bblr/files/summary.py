@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from bblr.datasets._columns import Column
 from bblr.files.layout import SvmlightLayout
-from bblr.files.store import SavedModel
+from bblr.files.model import SavedModel
 
-__all__ = ["describe"]
+__all__ = ["describe", "filled"]
 
-_MOST_CLASSES = 10
+_MOST = 10
 
 
 def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> Iterator[str]:
@@ -32,10 +33,11 @@ def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> I
     layout = model.layout
     target = "" if isinstance(layout, SvmlightLayout) else f", target {layout.target!r}"
     yield f"{model.rows:,} rows, {layout.n_features:,} features{target}"
+    yield from filled(() if isinstance(layout, SvmlightLayout) else layout.columns)
     classes, counts = np.unique(y, return_counts=True)
     shown = [f"{k} ({n:,})" for k, n in zip(classes.tolist(), counts.tolist(), strict=True)]
-    more = ", …" if len(shown) > _MOST_CLASSES else ""
-    yield f"{len(classes)} classes: {', '.join(shown[:_MOST_CLASSES])}{more}"
+    more = ", …" if len(shown) > _MOST else ""
+    yield f"{len(classes)} classes: {', '.join(shown[:_MOST])}{more}"
     scaled = ", features scaled for the kernel" if model.scaling is not None else ""
     yield f"{type(model.classifier).__name__} in {seconds:.1f} s{scaled}"
     chosen = list(_chosen(model.classifier))
@@ -44,13 +46,25 @@ def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> I
     yield f"{errors:,} training errors ({100 * errors / model.rows:.2f} %)"
 
 
+def filled(columns: Sequence[Column]) -> Iterator[str]:
+    """Yield a line on the columns with missing values, if there are any."""
+    gappy = [column for column in columns if column.missing]
+    if gappy:
+        shown = ", ".join(
+            f"{c.name!r} ({c.fill:g})" if isinstance(c.fill, float) else repr(c.name)
+            for c in gappy[:_MOST]
+        )
+        more = f", … ({len(gappy)} columns in all)" if len(gappy) > _MOST else ""
+        yield f"missing values marked and, in numbers, filled by the median: {shown}{more}"
+
+
 def _chosen(classifier: Any) -> Iterator[str]:
     penalty = getattr(classifier, "l2_", getattr(classifier, "l2", None))
     if penalty is not None:
         yield f"l2 {penalty:g}"
     prior = getattr(classifier, "prior_", None)
     if prior is not None and hasattr(prior, "low"):
-        yield f"plateaus {', '.join(f'{low:.3g}' for low in prior.low[:_MOST_CLASSES])} and up"
+        yield f"plateaus {', '.join(f'{low:.3g}' for low in prior.low[:_MOST])} and up"
     elif prior is not None:
         yield f"plateaus {prior.a:.3g} and {prior.a + prior.b:.3g}"
     for name in ("gamma_", "leverage_", "kernel_gamma_"):

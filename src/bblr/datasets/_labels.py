@@ -1,0 +1,136 @@
+"""Labels of a table: what they hold, and which are refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LABEL_TYPES: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": np.float64}
+
+
+def check_classes(y: np.ndarray, what: str, remedy: str = ": check the file") -> np.ndarray:
+    """Check that `y` holds classes, two at least; write whole numbers as integers.
+
+    Parameters
+    ----------
+    y : ndarray of shape (rows,)
+        The labels.
+    what : str
+        What they are, for messages.
+    remedy : str, default=": check the file"
+        Further advice for messages.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+        The labels; as int64 where all are whole numbers.
+    """
+    check_finite_labels(y, what)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{what} hold one class only ({classes[0].item()!r}); two are needed{remedy}"
+        )
+    fractions = np.unique(y[y != np.rint(y)]) if y.dtype.kind == "f" else np.zeros(0)
+    if len(fractions):
+        shown = ", ".join(f"{label:g}" for label in fractions[:3].tolist())
+        dots = ", …" if len(fractions) > 3 else ""
+        raise ValueError(
+            f"{what} hold numbers that are not whole ({shown}{dots}); classes are text, whole "
+            f"numbers or true/false{remedy}"
+        )
+    # A quantity or a name taken for a class; a class must at least occur twice to be learned.
+    if len(classes) > max(2, len(y) // 2):
+        shown = ", ".join(repr(label) for label in classes[:6].tolist())
+        dots = ", …" if len(classes) > 6 else ""
+        raise ValueError(
+            f"{what} hold {len(classes)} classes in {len(y)} rows ({shown}{dots}){remedy}"
+        )
+    return whole_numbers(y)
+
+
+def whole_numbers(y: np.ndarray) -> np.ndarray:
+    """Write labels that are all whole numbers as integers."""
+    # Beyond 2**53 a float no longer says which integer it was.
+    if y.dtype.kind == "f" and np.all((y == np.rint(y)) & (np.abs(y) < 2.0**53)):
+        return y.astype(np.int64)
+    return y
+
+
+def check_finite_labels(y: np.ndarray, what: str, first_row: int = 1) -> None:
+    """Raise an error that names the rows where labels are infinite."""
+    infinite = np.isinf(y) if y.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if infinite.any():
+        raise ValueError(
+            f"{what}: {int(infinite.sum())} infinite value(s), in {data_rows(infinite, first_row)}"
+            "; correct or remove those rows, or name another target"
+        )
+
+
+def data_rows(marked: np.ndarray, first_row: int = 1) -> str:
+    """Name the first of the marked rows, counted without the header."""
+    rows = np.flatnonzero(marked) + first_row
+    shown = ", ".join(str(row) for row in rows[:5])
+    return f"data row{'s' if len(rows) > 1 else ''} {shown}{', …' if len(rows) > 5 else ''}"
+
+
+def labels(column: pd.Series, what: str, first_row: int = 1) -> np.ndarray:
+    """Return labels as text, whole or other numbers, or true/false.
+
+    Parameters
+    ----------
+    column : Series
+        The labels, or a block of them.
+    what : str
+        What they are, for messages.
+    first_row : int, default=1
+        Number of the first row in the file, for messages.
+    """
+    import pandas as pd
+
+    gaps = column.isna().to_numpy()
+    if gaps.any():
+        raise ValueError(_missing(gaps, what, first_row))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if is_text(column):
+        y = texts(column)
+        if (y == "").any():
+            raise ValueError(_missing(y == "", what, first_row))
+        return y
+    if column.dtype.kind in _LABEL_TYPES:
+        y = column.to_numpy(dtype=_LABEL_TYPES[column.dtype.kind])
+        check_finite_labels(y, what, first_row)
+        return y
+    raise ValueError(
+        f"{what} is of type {column.dtype}; use text, numbers or true/false, or name another "
+        "target"
+    )
+
+
+def _missing(gaps: np.ndarray, what: str, first_row: int) -> str:
+    return (
+        f"{what} has {int(gaps.sum())} missing value(s), in {data_rows(gaps, first_row)}; "
+        "remove those rows or name another target"
+    )
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether a column holds text or categories."""
+    import pandas as pd
+
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return True
+    if dtype == np.dtype(object):
+        return pd.api.types.infer_dtype(column) in {"string", "mixed-integer"}
+    return isinstance(dtype, pd.StringDtype)
+
+
+def texts(column: pd.Series) -> np.ndarray:
+    """Return a text or category column as an array of strings without blanks around them."""
+    return np.char.strip(column.astype(str).to_numpy().astype(str))
