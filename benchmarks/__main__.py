@@ -27,6 +27,7 @@ THEMES = (
     "zero_one",
     "kernel",
     "structured",
+    "audit",
     "gpu",
     "distributed",
 )

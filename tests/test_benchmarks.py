@@ -52,6 +52,9 @@ NAMES = {
     "kernel-20k",
     "kernel-60k",
     "structured-inference",
+    "audit-uci",
+    "audit-digits",
+    "audit-trec07p",
     "gpu-fit",
     "gpu-kernel",
     "gpu-classes",
@@ -63,7 +66,7 @@ NAMES = {
 
 
 # The other themes may have cases that only report.
-BARRED = {"passes", "fits", "zero_one", "kernel", "structured"}
+BARRED = {"passes", "fits", "zero_one", "kernel", "structured", "audit"}
 
 
 @pytest.fixture
@@ -235,6 +238,7 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
         "fit-dense",
         "fit-uci",
         "threads",
+        "audit-uci",
     ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
@@ -245,6 +249,8 @@ def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("benchmarks.faster.ROWS", 2_000)
     monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
     monkeypatch.setattr("benchmarks.out_of_core.ROWS", 2_000)
+    if name.startswith("audit"):
+        pytest.importorskip("cleanlab")
     outcome = run_case(load_cases()[name], Settings(quick=True))
     assert outcome.failure == "" and outcome.measured is not None
     assert all(value > 0 for value in outcome.measured.figures.values())

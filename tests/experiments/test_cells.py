@@ -2,8 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 from bblr.experiments.cells import Cell, run_cell, split
+from bblr.experiments.methods import METHODS
 from bblr.experiments.settings import CLEAN, Condition
 from bblr.experiments.sources import make_table
 
@@ -127,3 +129,25 @@ def test_failure_is_recorded_in_one_line(tiny_table, failing):
     record = run_cell(cell_of(tiny_table), tiny_table, failing)
     assert record["failure"] == "RuntimeError: it never works"
     assert "errors" not in record and record["seconds"] >= 0
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["cat", "cow", "dog"], 24)
+    return make_table("three", rng.normal(size=(72, 3)) + (y == "cow")[:, None], y)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda c: c.protocol or "clean")
+@pytest.mark.parametrize("name", ["LR", "BBLR0"])
+def test_many_classes(three_classes, condition, name):
+    cell = cell_of(three_classes, condition, method=name)
+    record = run_cell(cell, three_classes, METHODS[name])
+    assert "failure" not in record
+    part = split(cell, three_classes)
+    model = METHODS[name].build(cell.random_state("estimator")).fit(part.X_train, part.y_train)
+    probabilities = model.predict_proba(part.X_test)
+    np.testing.assert_allclose(record["probabilities"], probabilities.max(axis=1), atol=1e-6)
+    assert record["of"] == "predicted"
+    assert record["log_loss"] == pytest.approx(log_loss(part.y_test, probabilities))
+    assert record["errors"] == np.sum(model.predict(part.X_test) != part.y_test)

@@ -38,6 +38,8 @@ NAMES = {
     "structured-pages",
     "structured-linkage",
     "structured-flips",
+    "onnx",
+    "audit",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -6,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.linear_model
+import sklearn.svm
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
@@ -18,6 +21,27 @@ def test_names_are_found_in_any_case_and_order():
     assert [m.name for m in select_methods(["bblr4", " SVM ", "Lr"])] == ["BBLR4", "SVM", "LR"]
     assert select_methods() == tuple(m for m in METHODS.values() if m.usual)
     assert "SVC" not in {method.name for method in select_methods()}
+    # As the paper writes them, and as tables do.
+    assert [m.name for m in select_methods(["BBLR³", "sparse kbblr"])] == ["BBLR3", "KBBLR-B"]
+
+
+def test_every_name_that_is_printed_can_be_typed():
+    assert select_methods([m.label for m in METHODS.values()]) == tuple(METHODS.values())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_the_estimator_it_says(name):
+    """The call that is shown, with what tuning chooses left out, has the parameters it has."""
+    shown = re.sub(r"(, )?\w+=\.\.\.", "", METHODS[name].estimator)
+    expected = eval(
+        shown.replace("(, ", "("),
+        {**vars(sklearn.linear_model), **vars(sklearn.svm), **vars(bblr)},
+    )
+    built = METHODS[name].build(3)
+    built = getattr(built, "estimator", built).steps[-1][1]
+    assert type(built) is type(expected)
+    limits = {"random_state": None, "max_iter": None, "dual": None, "cache_size": None}
+    assert {**built.get_params(), **limits} == {**expected.get_params(), **limits}
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ def test_tables_fit_eighty_columns(console, make_record):
         for method, label, wrong in (
             ("LR", "LR", range(9)),
             ("SVM", "SVM", range(9)),
-            ("BBLR0", "BBLR (no tuning)", ()),
+            ("BBLR0", "BBLR0", ()),
         )
     ]
     print_summary(summarise(records), console)
     text = console.file.getvalue()
     assert "…" not in text
-    assert "BBLR (no tuning)" in text and "All 2 data sets, clean (20 rows)" in text
+    assert "BBLR0" in text and "All 2 data sets, clean (20 rows)" in text
     assert "90.00" in text and "+3.0 (.004)" in text and "+4.2 (<.001)" in text
 
 

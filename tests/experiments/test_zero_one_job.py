@@ -118,9 +118,10 @@ def test_solvers_run_once_each_in_the_order_they_are_named(folder):
 
 
 def test_verbose_prints_improvements(folder):
-    assert "[zero-one]" not in quick("--solvers", "exact").stdout
+    assert "[ZeroOneClassifier]" not in quick("--solvers", "exact").stdout
     result = quick("--solvers", "exact", "--verbose")
-    assert re.search(r"\[zero-one\] \d+\.\d\d s: loss \d+, bound \d+, gap \d+ %", result.stdout)
+    line = r"\[ZeroOneClassifier\] \d+\.\d\d s: loss \d+, bound \d+, gap \d+ %"
+    assert re.search(line, result.stdout)
 
 
 @pytest.mark.parametrize(("options", "features"), [([], 3), (["--no-intercept"], 4)])
@@ -212,7 +213,7 @@ MISUSE = {
     "negative seed": (["--seed", "-1"], "--seed", "at least 0 and at most 4294967295, got -1"),
     "large seed": (["--seed", str(2**32)], "--seed", "at most 4294967295, got 4294967296"),
     "missing target": (["--target", "lable"], "--target", "did you mean 'label'"),
-    "target with too many classes": (["--target", "a"], "DATA", "two are needed"),
+    "target with too many classes": (["--target", "a"], "DATA", "numbers that are not whole"),
     "missing folder": (["--plot", "no/such/plot.png"], "--plot", "create 'no/such' first"),
     "plot is a folder": (["--plot", "taken.png"], "--plot", "choose another place"),
     "plot is no picture": (["--plot", "data.csv"], "--plot", "must name a .png or .svg file"),

@@ -222,7 +222,7 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
         "rows": part.rows.tolist(),
         "truth": part.y_test.tolist(),
         "predictions": predictions.tolist(),
-        "probabilities": None if probabilities is None else probabilities.round(6).tolist(),
+        **_kept(probabilities, predictions),
         "errors": int(np.sum(predictions != part.y_test)),
         "log_loss": None if probabilities is None else _log_loss(part.y_test, probabilities),
         "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
@@ -236,9 +236,11 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
 def _labels(estimator: Any, part: Split) -> Any:
     """Predict the test part, and see that what comes back are classes, one a row."""
     found = np.asarray(estimator.predict(part.X_test))
-    if found.shape != part.y_test.shape or not np.all(np.isin(found, (0, 1))):
+    classes = np.unique(part.y_train)
+    if found.shape != part.y_test.shape or not np.all(np.isin(found, classes)):
+        known = f"0 to {classes[-1]}" if len(classes) > 2 else "0 or 1"
         n = len(part.y_test)
-        raise ValueError(f"predict must return a class, 0 or 1, for each of the {n} rows")
+        raise ValueError(f"predict must return a class, {known}, for each of the {n} rows")
     return found.astype(int)
 
 
@@ -250,23 +252,39 @@ def _vectors(estimator: Any) -> Record:
 
 
 def _probabilities(estimator: Any, X: Any) -> Any:
-    """Probability of class 1, or None from a method that has none."""
+    """Probabilities, a column a class, or None from a method that has none."""
     if not hasattr(estimator, "predict_proba"):
         return None
-    probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
+    probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     if not np.all(np.isfinite(probabilities)):
         raise ValueError("predict_proba returned values that are not finite")
     return probabilities
 
 
+def _kept(probabilities: Any, predictions: Any) -> Record:
+    """Choose what a record keeps: the second class's probability, of more the predicted one's.
+
+    Either can be held against how often it came true.
+    """
+    if probabilities is None:
+        return {"probabilities": None}
+    many = probabilities.shape[1] > 2
+    kept = probabilities[np.arange(len(predictions)), predictions if many else 1]
+    return {"probabilities": kept.round(6).tolist()} | ({"of": "predicted"} if many else {})
+
+
 def _log_loss(y: Any, probabilities: Any) -> float:
-    chosen = np.where(y == 1, probabilities, 1 - probabilities)
+    chosen = probabilities[np.arange(len(y)), y]
     return float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY))))
 
 
 def _strict_errors(estimator: Any, X: Any, y: Any) -> int:
-    """Zero-one loss in which a score of exactly 0 is an error."""
+    """Zero-one loss in which a score of exactly 0, or a tie between classes, is an error."""
     wrong = np.asarray(estimator.predict(X)) != y
     if hasattr(estimator, "decision_function"):
-        wrong = wrong | (np.asarray(estimator.decision_function(X)) == 0)
+        scores = np.asarray(estimator.decision_function(X))
+        if scores.ndim == 2:
+            best = np.sort(scores, axis=1)[:, -2:]
+            scores = best[:, 1] - best[:, 0]
+        wrong = wrong | (scores == 0)
     return int(np.sum(wrong))

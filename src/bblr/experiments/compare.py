@@ -77,13 +77,26 @@ class Comparison:
                     f"{uniform.protocol!r} would fill the sparse features of {table.name!r}; "
                     "choose label-flip, or clean data only by a noise of 0",
                 )
-            smallest = int(np.bincount(table.y, minlength=2).min())
-            if smallest < self.folds:
-                raise SettingError(
-                    "folds",
-                    f"must be at most {smallest} for {table.name!r}: its smaller class has "
-                    f"only {smallest} rows, got {self.folds}",
-                )
+            self._check_sizes(table)
+
+    def _check_sizes(self, table: Table) -> None:
+        """Every fold needs a row of each class."""
+        counts = np.bincount(table.y)
+        smallest = int(np.argmin(counts))
+        name, rows = table.classes[smallest], int(counts[smallest])
+        if rows == 1:
+            raise SettingError(
+                "data",
+                f"cannot be used: class {name!r} of {table.name!r} has a single row, and "
+                "cross-validation needs one to train on and another to test on; correct its "
+                "label if it is misspelt, or remove the row",
+            )
+        if rows < self.folds:
+            raise SettingError(
+                "folds",
+                f"must be at most {rows} for {table.name!r}: its class {name!r} has only {rows} "
+                f"rows, got {self.folds}",
+            )
 
     def cells(self) -> list[Cell]:
         """All cells; those of one fold stand together, so a part of them is a fair sample."""

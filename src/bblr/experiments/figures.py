@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bblr.evaluation.calibration import reliability_bins
 from bblr.experiments.panel import Panel
 from bblr.experiments.records import Record
 from bblr.experiments.settings import Condition
 from bblr.experiments.summary import Group, Summary, condition_of
 from bblr.experiments.svg import BBLR, LR, MUTED, PAGE, SLA, SVM, render
+from bblr.plotting import ReliabilityDisplay
 
 __all__ = ["error_panels", "reliability_panels", "train_test_panels"]
 
@@ -39,8 +41,8 @@ def reliability_panels(
     panels = []
     for data in summary.data:
         mine = [r for r in records if r["data"] == data and condition_of(r) == condition]
-        curves = {name: _reliability(mine, name) for name in methods}
-        curves = {name: curve for name, curve in curves.items() if len(curve)}
+        found = {name: _reliability(mine, name) for name in methods}
+        curves = {name: display for name, display in found.items() if display is not None}
         if curves:
             panels.append(_reliability_panel(data, curves, summary.methods))
     return panels
@@ -87,36 +89,41 @@ def _train_test_panel(group: Group) -> Panel:
     return Panel(str(group.data), svg, text)
 
 
-def _reliability(records: Sequence[Record], method: str, bins: int = 8) -> Any:
-    """Mean prediction, observed frequency and size of ``bins`` bins of equal count."""
+def _reliability(
+    records: Sequence[Record], method: str, bins: int = 8
+) -> ReliabilityDisplay | None:
+    """Predictions against outcomes in bins of equal count, None where there are none."""
     mine = [r for r in records if r["method"] == method and r.get("probabilities")]
     if not mine:
-        return np.empty((0, 3))
+        return None
     predicted = np.concatenate([r["probabilities"] for r in mine])
-    observed = np.concatenate([r["truth"] for r in mine])
-    order = np.argsort(predicted, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
-    return np.array([(predicted[p].mean(), observed[p].mean(), len(p)) for p in parts])
+    observed = np.concatenate([_came_true(r) for r in mine])
+    found = reliability_bins(observed, predicted, bins, "quantile")
+    return ReliabilityDisplay(found.observed, found.predicted, found.size)
 
 
-def _reliability_panel(data: str, curves: dict[str, Any], labels: dict[str, str]) -> Panel:
+def _came_true(record: Record) -> Any:
+    """Return for each probability of a record whether what it speaks of was so."""
+    truth = np.asarray(record["truth"])
+    if record.get("of") == "predicted":
+        return truth == np.asarray(record["predictions"])
+    return truth
+
+
+def _reliability_panel(
+    data: str, curves: dict[str, ReliabilityDisplay], labels: dict[str, str]
+) -> Panel:
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
         axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
-        for name, curve in curves.items():
-            own = colour(name)
-            axes.plot(curve[:, 0], curve[:, 1], color=own, lw=1.6, zorder=2)
-            axes.scatter(curve[:, 0], curve[:, 1], s=30, color=own, zorder=3, label=labels[name])
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        for name, display in curves.items():
+            display.plot(axes, ref_line=False, color=colour(name), lw=1.6, label=labels[name])
         axes.set_xlabel("predicted probability")
         axes.set_ylabel("observed frequency")
         axes.tick_params(axis="y", labelcolor=MUTED)
         axes.legend(loc="upper left")
 
-    gaps = ", ".join(
-        f"{labels[name]} {np.average(abs(c[:, 0] - c[:, 1]), weights=c[:, 2]):.3f}"
-        for name, c in curves.items()
-    )
+    gaps = ", ".join(f"{labels[name]} {display.gap:.3f}" for name, display in curves.items())
     text = f"Reliability on {data}; mean distance from the diagonal: {gaps}."
     return Panel(data, render(draw, height=3.4, text=text), text)
 

@@ -10,12 +10,12 @@ from joblib import cpu_count
 from rich.console import Console
 
 from bblr.experiments.compare import Comparison
-from bblr.experiments.methods import select_methods
+from bblr.experiments.methods import Method, select_methods
 from bblr.experiments.records import Record, RecordsError, read_records
 from bblr.experiments.report import write_report
 from bblr.experiments.session import DONE, FAILED, MISUSED, Stopped, run_session, say
 from bblr.experiments.settings import CLEAN, PLACES, Condition, SettingError
-from bblr.experiments.sources import EMBEDDED, load_table
+from bblr.experiments.sources import EMBEDDED, Table, load_table
 from bblr.experiments.summary import summarise
 from bblr.experiments.terminal import print_summary
 
@@ -41,6 +41,7 @@ class CompareJob:
     seed: int
     out: Path
     records: Path | None
+    drop: tuple[str, ...] = ()
 
     @property
     def records_path(self) -> Path:
@@ -62,13 +63,29 @@ class CompareJob:
             raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
         if self.data is None and self.target is not None:
             raise SettingError("target", "only goes with a DATA file; name one or leave it out")
+        if self.data is None and self.drop:
+            raise SettingError("drop", "only goes with a DATA file; name one or leave it out")
         conditions = self._conditions()
         _check_writable("out", self.out, (".html", ".htm"))
         _check_writable("records", self.records_path, (".jsonl",))
         read_records(self.records_path)  # a file that holds something else is refused here
         names = EMBEDDED if self.data is None else (self.data,)
-        tables = tuple(load_table(name, self.target) for name in names)
-        return Comparison(tables, methods, conditions, self.repeats, self.folds, self.seed)
+        tables = tuple(load_table(name, self.target, self.drop) for name in names)
+        return Comparison(
+            tables, self._able(methods, tables), conditions, self.repeats, self.folds, self.seed
+        )
+
+    def _able(self, methods: tuple[Method, ...], tables: tuple[Table, ...]) -> tuple[Method, ...]:
+        """Return the methods that can take the classes; it is an error if others were named."""
+        most = max(tables, key=lambda table: len(table.classes))
+        unable = [method.name for method in methods if len(most.classes) > 2 and not method.many]
+        if unable and self.methods is not None:
+            raise SettingError(
+                "methods",
+                f"cannot be used: {', '.join(unable)} takes two classes and {most.name!r} has "
+                f"{len(most.classes)}; leave it out",
+            )
+        return tuple(method for method in methods if method.name not in unable)
 
     def _conditions(self) -> tuple[Condition, ...]:
         from bblr.evaluation import NOISE_PROTOCOLS
@@ -115,6 +132,8 @@ def run_compare(job: CompareJob) -> int:
     except RecordsError as error:
         say(messages, f"Error: --records cannot be used: {error}")
         return MISUSED
+    for note in (note for table in comparison.tables for note in table.notes):
+        say(messages, f"Note: {note}")
     try:
         records = run_session(
             comparison.fits(),

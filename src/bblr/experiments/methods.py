@@ -7,8 +7,9 @@ that does so when it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
+from unicodedata import normalize
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -52,6 +53,10 @@ class Method:
         chooses its own hyper-parameters from what it is fitted on, and nothing else.
     usual : bool, default=True
         Whether it takes part where no method is named.
+    many : bool, default=True
+        Whether it takes more than two classes.
+    estimator : str, default=""
+        What it builds, as one would write it; the report and the help show it.
     """
 
     name: str
@@ -59,10 +64,14 @@ class Method:
     description: str
     build: Factory
     usual: bool = True
+    many: bool = True
+    estimator: str = ""
 
 
 def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
-    """Look methods up by name, ignoring case; the usual ones when ``names`` is None.
+    """Look methods up by name or label, ignoring case; the usual ones when ``names`` is None.
+
+    Raised digits are digits: the paper writes BBLR³ for BBLR3.
 
     Raises
     ------
@@ -71,10 +80,10 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     """
     if names is None:
         return tuple(method for method in METHODS.values() if method.usual)
-    known = {name.lower(): method for name, method in METHODS.items()}
+    known = {_plain(text): m for m in METHODS.values() for text in (m.label, m.name)}
     chosen: list[Method] = []
     for name in names:
-        method = known.get(name.strip().lower())
+        method = known.get(_plain(name))
         if method is None:
             raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
         if method in chosen:
@@ -83,6 +92,10 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     if not chosen:
         raise ValueError(f"no method is named; choose from {', '.join(METHODS)}")
     return tuple(chosen)
+
+
+def _plain(name: str) -> str:
+    return " ".join(normalize("NFKC", name).casefold().split())
 
 
 def scaled(classifier: Any, sparse: bool) -> Any:
@@ -198,89 +211,106 @@ def _kernel(**options: Any) -> Factory:
 
 
 def _registry(
-    *entries: tuple[str, str, str, Callable[..., Any]], usual: bool = True
+    *entries: tuple[str, str, str, str, Callable[..., Any]], usual: bool = True
 ) -> dict[str, Method]:
-    return {name: Method(name, label, text, build, usual) for name, label, text, build in entries}
+    return {
+        name: Method(name, label, text, build, usual, estimator=estimator)
+        for name, label, estimator, text, build in entries
+    }
 
 
 METHODS: dict[str, Method] = _registry(
     (
         "LR",
         "LR",
+        "LogisticRegression(C=...)",
         "Logistic regression with an L2 penalty, its strength chosen by cross-validation.",
         _logistic,
     ),
     (
         "SVM",
         "SVM",
+        "LinearSVC(C=...)",
         "Linear support vector machine (squared hinge), C chosen by cross-validation.",
         _svm,
     ),
     (
         "SLA",
         "SLA",
+        "SLAClassifier()",
         "Nguyen and Sanner's smooth approximation of the zero-one loss by a sigmoid.",
         _sla,
     ),
     (
         "BBLR1",
-        "BBLR¹",
+        "BBLR1",
+        "BBLRClassifier(prior='weak', l2=...)",
         "Beta-Bernoulli loss with a weak prior; the L2 penalty chosen by cross-validation.",
         _fixed_prior("weak"),
     ),
     (
         "BBLR2",
-        "BBLR²",
+        "BBLR2",
+        "BBLRClassifier(prior='empirical', l2=...)",
         "Beta-Bernoulli loss with the empirical prior; the L2 penalty by cross-validation.",
         _fixed_prior("empirical"),
     ),
     (
         "BBLR3",
-        "BBLR³",
+        "BBLR3",
+        "BBLRClassifierCV(prior='empirical')",
         "The empirical prior with schedule and penalty chosen by cross-validation (SLAM).",
         _cross_validated(prior="empirical"),
     ),
     (
         "BBLR4",
-        "BBLR⁴",
+        "BBLR4",
+        "BBLRClassifierCV(prior='learned')",
         "Prior and sharpness learned from the data; schedule and penalty by cross-validation.",
         _cross_validated(prior="learned"),
     ),
     (
         "BBLR",
         "BBLR",
-        "The default: plateaus tuned for accuracy, then a link fitted for the probabilities.",
+        "BBLRClassifierCV()",
+        "Plateaus tuned for accuracy, then a link fitted for the probabilities.",
         _cross_validated(),
     ),
     (
         "BBLR0",
-        "BBLR (no tuning)",
-        "BBLRClassifier without arguments: one fit, nothing chosen by cross-validation.",
+        "BBLR0",
+        "BBLRClassifier()",
+        "The default without tuning: one fit, nothing chosen by cross-validation.",
         _untuned,
     ),
 )
+METHODS["SLA"] = replace(METHODS["SLA"], many=False)
 METHODS |= _registry(
     (
         "SVC",
         "SVM (RBF)",
+        "SVC(C=..., gamma=...)",
         "Support vector machine with a Gaussian kernel, C and width chosen by cross-validation.",
         _svc,
     ),
     (
         "KBBLR",
         "KBBLR",
+        "KernelBBLRClassifierCV()",
         "Kernel BBLR with a Gaussian kernel; width, penalty and plateaus by cross-validation.",
         _kernel(),
     ),
     (
         "KBBLR-B",
         "Sparse KBBLR",
+        "KernelBBLRClassifierCV(sparsity='backward')",
         "Kernel BBLR with few vectors by backward elimination, their number by cross-validation.",
         _kernel(sparsity="backward"),
     ),
     (
         "KBBLR-GL",
         "Sparse KBBLR (Gauss-Laplace)",
+        "KernelBBLRClassifierCV(sparsity='gauss-laplace')",
         "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
         _kernel(sparsity="gauss-laplace"),
     ),

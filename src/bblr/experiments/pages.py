@@ -1,11 +1,12 @@
-"""What all HTML reports share: where their templates are, and how numbers look in them."""
+"""What the reports of experiments share: their templates, and how numbers look in them."""
 
 from __future__ import annotations
 
 import re
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
+from bblr import _pages
 from bblr.experiments.headline import format_p
 
 __all__ = ["environment"]
@@ -13,13 +14,7 @@ __all__ = ["environment"]
 
 def environment() -> Environment:
     """Return the templates of ``bblr.experiments``; what is put into them is escaped."""
-    environment = Environment(
-        loader=PackageLoader("bblr.experiments"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = _pages.environment("bblr.experiments")
     environment.filters["p"] = format_p
     environment.filters["tied"] = _tied
     return environment

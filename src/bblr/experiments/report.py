@@ -39,9 +39,7 @@ def render_report(records: Sequence[Record]) -> str:
         findings=findings(summary),
         spoilt=spoilt,
         baselines=[name for name in BASELINES if name in summary.methods],
-        descriptions={
-            name: METHODS[name].description if name in METHODS else "" for name in summary.methods
-        },
+        known=METHODS,
         errors=error_panels(summary),
         training=train_test_panels(summary, spoilt),
         reliability=reliability_panels(records, summary, spoilt, pair),

@@ -1,18 +1,20 @@
-"""The data of an experiment: an embedded set or a file, with classes encoded as 0 and 1."""
+"""The data of an experiment: an embedded set or a file, with classes numbered from 0 on."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from bblr._settings import about_columns, as_options
 from bblr.experiments.settings import SettingError
 
-__all__ = ["EMBEDDED", "Table", "load_table"]
+__all__ = ["EMBEDDED", "Table", "load_table", "load_two_classes"]
 
 _DENSE_FROM = 0.25
 EMBEDDED = ("breast", "heart", "liver", "pima")
@@ -20,7 +22,7 @@ EMBEDDED = ("breast", "heart", "liver", "pima")
 
 @dataclass(frozen=True)
 class Table:
-    """A two-class data set.
+    """A data set.
 
     Parameters
     ----------
@@ -29,18 +31,21 @@ class Table:
     X : ndarray or sparse matrix of shape (n_rows, n_features)
         Features.
     y : ndarray of shape (n_rows,)
-        Classes, 0 or 1.
+        Classes, from 0 on.
     classes : tuple of str
-        The two classes as the source names them.
+        The classes as the source names them.
     test : ndarray of int or None
         The rows that the source sets apart to test on.
+    notes : tuple of str, default=()
+        What was perhaps not meant as it was read.
     """
 
     name: str
     X: Any
     y: np.ndarray[Any, np.dtype[np.int64]]
-    classes: tuple[str, str] = ("0", "1")
+    classes: tuple[str, ...] = ("0", "1")
     test: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    notes: tuple[str, ...] = ()
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +72,7 @@ def _is_sparse(X: Any) -> bool:
 
 
 def make_table(name: str, X: Any, y: Any) -> Table:
-    """Encode the classes of checked two-class data.
+    """Make a table of checked data, with classes numbered from 0 on.
 
     A sparse matrix with few zeros becomes dense, so that it can be z-scored like other data.
     """
@@ -76,12 +81,29 @@ def make_table(name: str, X: Any, y: Any) -> Table:
     else:
         X = np.ascontiguousarray(X, dtype=np.float64)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    if len(classes) != 2:
-        raise ValueError(f"y has {len(classes)} classes; two are needed")
-    return Table(name, X, codes.astype(np.int64), (str(classes[0]), str(classes[1])))
+    return Table(name, X, codes.astype(np.int64), tuple(str(label) for label in classes))
 
 
-def load_table(data: str, target: str | None = None) -> Table:
+def load_two_classes(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+    """Load a data set for methods that take no more than two classes.
+
+    Raises
+    ------
+    SettingError
+        As :func:`load_table` does, and where there are more.
+    """
+    table = load_table(data, target, drop)
+    if len(table.classes) > 2:
+        named = "the labels" if target is None else f"the labels in column {target!r}"
+        raise SettingError(
+            "data",
+            f"cannot be used: {named} of {data} hold {len(table.classes)} classes and this "
+            "command takes two; keep the rows of two of them, or name another --target",
+        )
+    return table
+
+
+def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Table:
     """Load an embedded data set by name, or a CSV, Parquet or svmlight file.
 
     Parameters
@@ -90,6 +112,8 @@ def load_table(data: str, target: str | None = None) -> Table:
         ``breast``, ``heart``, ``liver``, ``pima`` or the path of a file.
     target : str or None
         The column that holds the class; only for files with named columns.
+    drop : sequence of str, default=()
+        Columns to leave out; only for such files.
 
     Raises
     ------
@@ -98,7 +122,7 @@ def load_table(data: str, target: str | None = None) -> Table:
         column is not there.
     """
     if data in EMBEDDED:
-        return _embedded(data, target)
+        return _embedded(data, target, drop)
     path = Path(data)
     if not path.is_file():
         raise SettingError(
@@ -106,29 +130,23 @@ def load_table(data: str, target: str | None = None) -> Table:
             f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
             "check the name or the path",
         )
-    from bblr.datasets.files import read_table
+    from bblr.datasets.files import read_noted
 
     try:
-        X, y, _ = read_table(path, target=target)
+        X, y, _, notes = read_noted(path, target, drop)
     except (ValueError, OSError, ImportError) as error:
-        raise _unusable(error) from error
-    return make_table(path.stem, X, y)
+        raise about_columns(error) from error
+    return replace(make_table(path.stem, X, y), notes=tuple(map(as_options, notes)))
 
 
-def _unusable(error: Exception) -> SettingError:
-    """Say which setting an error about a file is about, in one line."""
-    message = " ".join(str(error).split())
-    if message.startswith("target="):
-        return SettingError("target", message.removeprefix("target="))
-    return SettingError("data", f"cannot be used: {message.replace('target=', '--target')}")
-
-
-def _embedded(name: str, target: str | None) -> Table:
+def _embedded(name: str, target: str | None, drop: Sequence[str]) -> Table:
     from bblr.datasets import load_uci
 
     if target is not None:
         raise SettingError(
             "target", f"only goes with a file; leave it out, {name!r} knows its own target"
         )
+    if drop:
+        raise SettingError("drop", f"only goes with a file; leave it out with {name!r}")
     X, y = load_uci(name, return_X_y=True)
     return make_table(name, X, y)

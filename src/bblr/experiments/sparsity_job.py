@@ -10,9 +10,10 @@ import numpy as np
 from joblib import cpu_count
 from rich.console import Console
 
+from bblr._bars import Bar
 from bblr.experiments.cells import versions
 from bblr.experiments.settings import SettingError, check_writable
-from bblr.experiments.sources import Table, load_table
+from bblr.experiments.sources import Table, load_two_classes
 from bblr.experiments.sparsity import Growth, Parts, Point, grow, trec07p_parts
 
 __all__ = ["SparsityJob", "run_sparsity", "split_table"]
@@ -42,6 +43,7 @@ class SparsityJob:
     seed: int
     plot: Path
     out: Path | None
+    drop: tuple[str, ...] = ()
 
     def prepared(self) -> tuple[Table, Parts, list[int]]:
         """Check every setting, load the data and choose the sizes; nothing is written."""
@@ -63,7 +65,7 @@ class SparsityJob:
                 return trec07p_parts(self.seed)
             except FileNotFoundError as error:
                 raise SettingError("data", f"cannot be read: {error}") from error
-        table = load_table(self.data, self.target)
+        table = load_two_classes(self.data, self.target, self.drop)
         return table, split_table(table, self.seed)
 
     def _sizes(self, most: int) -> list[int]:
@@ -112,6 +114,8 @@ def run_sparsity(job: SparsityJob) -> int:
     except SettingError as error:
         messages.print(f"Error: {error}", highlight=False, markup=False, soft_wrap=True)
         return MISUSED
+    for note in table.notes:
+        messages.print(f"Note: {note}", highlight=False, markup=False, soft_wrap=True)
     n, d = parts.X_train.shape
     console.print(
         f"{table.name}: {n:,} training rows of {d} features, {len(parts.y_test):,} test rows\n"
@@ -121,6 +125,8 @@ def run_sparsity(job: SparsityJob) -> int:
     )
 
     def show(point: Point) -> None:
+        done.append(point)
+        bar.tell(len(done) / (len(sizes) + 1), f"{point.n:,} rows done")
         console.print(
             f"{point.n:8,}  {point.svc_vectors:7,.0f} {point.svc_error:8.2f}"
             f"  {point.vectors:7,.0f} {point.error:8.2f}"
@@ -128,8 +134,11 @@ def run_sparsity(job: SparsityJob) -> int:
             highlight=False,
         )
 
+    done: list[Point] = []
     try:
-        growth = grow(parts, sizes, job.seed, job.jobs or cpu_count(), show)
+        with Bar(messages, "Measuring") as bar:
+            bar.tell(0.0, f"{sizes[0]:,} rows")
+            growth = grow(parts, sizes, job.seed, job.jobs or cpu_count(), show)
     except KeyboardInterrupt:
         messages.print("Stopped; nothing was written.")
         return INTERRUPTED

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bblr.experiments.sparsity import Growth, Weights
 from bblr.experiments.style import COLOURS, GREY, STYLE
+from bblr.plotting import SparsityDisplay
 
 __all__ = ["draw"]
 
@@ -44,11 +45,10 @@ def draw(growth: Growth, title: str, path: Path) -> None:
         figure.savefig(path, dpi=150)
 
 
-def _logarithmic(axis: Any, ticks: list[int] | None = None) -> None:
-    """Make the lower axis logarithmic, with whole numbers on it, the given ones if any."""
+def _logarithmic(axis: Any, ticks: list[int]) -> None:
+    """Make the lower axis logarithmic, with these numbers on it."""
     axis.set_xscale("log", base=2)
-    if ticks is not None:
-        axis.set_xticks(ticks)
+    axis.set_xticks(ticks)
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
 
@@ -79,14 +79,14 @@ def _errors(axis: Any, growth: Growth) -> None:
 
 def _path(axis: Any, growth: Growth) -> None:
     sizes, errors = zip(*growth.path, strict=True)
-    axis.plot(sizes, errors, "o-", color=_OWN, label="sparse KBBLR")
+    SparsityDisplay(sizes, errors).plot(axis, name="sparse KBBLR", color=_OWN)
     axis.axhline(growth.dense_error, color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
     axis.plot(*growth.svc, "s", color=_SVC, label="SVM")
-    _logarithmic(axis)
     # The smallest sizes may be hopeless; they must not flatten the rest.
     top = max(*sorted(errors)[: -len(errors) // 3], growth.dense_error, growth.svc[1])
     axis.set_ylim(0.0, 1.3 * top)
-    axis.set(xlabel="support vectors", title=f"Test error, %, of {growth.points[-1].n:,} rows")
+    title = f"Test error, %, of {growth.points[-1].n:,} rows"
+    axis.set(xlabel="support vectors", ylabel="", title=title)
     axis.legend()
 
 

@@ -16,7 +16,7 @@ from bblr.experiments.settings import SettingError
 from bblr.structured import Group, JointModel, match_groups
 
 __all__ = [
-    "LOCALS", "PAPER", "SOURCES", "Condition", "Results", "Source", "cut", "decide", "division",
+    "LOCALS", "SOURCES", "Condition", "Results", "Source", "cut", "decide", "division",
     "joint_model", "load_source",
 ]  # fmt: skip
 
@@ -26,8 +26,6 @@ Unit = Literal["member", "group"]
 
 SOURCES = ("dblp-acm", "amazon-google", "pages")
 LOCALS = ("LR", "BBLR3", "BBLR4")
-# Accuracy in per cent, text features alone and joint model, of table "... structured prediction".
-PAPER = {"LR": (63.4, 76.0), "BBLR3": (67.8, 78.2), "BBLR4": (70.2, 81.5)}
 PAGES = 500
 # The paper's pages have 2 to 7 faces; the others are cut to the same sizes.
 FEWEST, MOST = 2, 7

@@ -11,12 +11,13 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bblr._bars import Lines
 from bblr.experiments.cells import versions
 from bblr.experiments.headline import format_p
+from bblr.experiments.paper.exhibits.table_structured import EXHIBIT as PAPER
 from bblr.experiments.settings import SettingError, check_writable
 from bblr.experiments.structured import (
     LOCALS,
-    PAPER,
     SOURCES,
     Condition,
     Results,
@@ -116,9 +117,11 @@ def _decide(
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=messages, transient=True) as progress:
         task = progress.add_task(name, total=None)
+        lines = Lines(messages, name)
 
         def report(done: int, planned: int) -> None:
             progress.update(task, completed=done, total=planned)
+            lines.tell(done / planned, f"{done} of {planned}")
 
         return decide(
             name,
@@ -157,7 +160,7 @@ def table(source: Source, results: Results, condition: Condition, locals_: list[
                 else " " * 17,
             ]
             if source.name == "pages":
-                shown.append(f"{PAPER[local][number]:6.1f}")
+                shown.append(f"{PAPER.figure(source.name, local, way):6.1f}")
             lines.append("  ".join(shown).rstrip())
     lines.append(
         "z and p: McNemar over groups decided right throughout; z > 0 speaks for the row."

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 
+from bblr._bars import Lines
 from bblr.experiments.headline import findings, format_p
-from bblr.experiments.methods import BASELINES
+from bblr.experiments.methods import BASELINES, METHODS
 from bblr.experiments.records import Record
 from bblr.experiments.runner import Task
 from bblr.experiments.summary import Group, Row, Summary, Versus
@@ -96,6 +97,7 @@ class LiveProgress:
         self._jobs = jobs
         self._guess = guess
         self._estimate = TimeLeft([], jobs)
+        self._lines = Lines(console, verb)
         self._progress = Progress(
             TextColumn(verb),
             BarColumn(),
@@ -133,8 +135,13 @@ class LiveProgress:
     def advance(self, record: Record) -> None:
         """Show one more finished cell."""
         self._estimate.finished(record)
-        self._progress.update(self._task, advance=1, last=f"{record['label']} on {record['data']}")
+        last = f"{record['label']} on {record['data']}"
+        self._progress.update(self._task, advance=1, last=last)
         self._show()
+        task = self._progress.tasks[0]
+        left = task.fields["left"] or "the time left is not known yet"
+        share = task.completed / task.total if task.total else None
+        self._lines.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
 
     def _show(self) -> None:
         left = self._estimate.seconds or 0.0
@@ -159,6 +166,10 @@ def print_summary(summary: Summary, console: Console) -> None:
         title = f"{name}, {group.condition.label} ({group.n_rows:,} rows)"
         console.print(title, style="bold", highlight=False, markup=False)
         console.print(_table(group, summary), "")
+    known = {label: METHODS[m].estimator for m, label in summary.methods.items() if m in METHODS}
+    legend = ", ".join(f"{label} is {built}" for label, built in known.items() if built)
+    if legend:
+        console.print(legend, style="dim", highlight=False, markup=False)
     for finding in findings(summary):
         console.print(f"{finding.claim} {finding.evidence}".strip(), highlight=False, markup=False)
 

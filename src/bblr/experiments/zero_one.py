@@ -15,10 +15,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from bblr._bars import Bar, FitBar
 from bblr.estimators.zero_one import MAX_TABLE, SOLVERS, ZeroOneClassifier
 from bblr.experiments.cells import versions
 from bblr.experiments.settings import SettingError, check_writable
-from bblr.experiments.sources import Table, load_table
+from bblr.experiments.sources import Table, load_two_classes
 from bblr.experiments.zero_one_plot import Run, draw
 from bblr.solvers.zero_one.exact import MAX_SIZE
 
@@ -48,6 +49,7 @@ class ZeroOneJob:
     plot: Path
     out: Path | None
     verbose: bool
+    drop: tuple[str, ...] = ()
 
     def prepared(self) -> tuple[Table, tuple[str, ...]]:
         """Check every setting, load the data and choose the solvers; nothing is written."""
@@ -63,7 +65,7 @@ class ZeroOneJob:
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))
-        table = load_table(self.data, self.target)
+        table = load_two_classes(self.data, self.target, self.drop)
         return table, self._able(table, named)
 
     def _able(self, table: Table, named: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -123,12 +125,17 @@ def run_zero_one(job: ZeroOneJob) -> int:
     except SettingError as error:
         _say(messages, f"Error: {_option(error.setting)} {error.problem}")
         return MISUSED
+    for note in table.notes:
+        _say(messages, f"Note: {note}")
     runs: list[Run] = []
     status = DONE
     try:
         for solver in solvers:
-            _say(messages, f"{solver} ...")
-            runs.append(_run(job, table, solver))
+            if not messages.is_terminal:
+                _say(messages, f"{solver} ...")
+            # Lines that a solver prints would break a bar.
+            with Bar(messages, solver, shown=not job.verbose) as bar:
+                runs.append(_run(job, table, solver, bar))
             _say(messages, f"{solver}: {_in_words(runs[-1])}")
             if job.out is not None and len(runs) < len(solvers):
                 _save_figures(job, job.out, table, runs, messages)  # at once: solvers take long
@@ -139,13 +146,16 @@ def run_zero_one(job: ZeroOneJob) -> int:
     return status or (DONE if sound else FAILED)
 
 
-def _run(job: ZeroOneJob, table: Table, solver: str) -> Run:
+def _run(job: ZeroOneJob, table: Table, solver: str, bar: Bar) -> Run:
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             _warm_up(solver)
-            classifier, started = job.classifier(solver), time.perf_counter()
+            classifier = job.classifier(solver)
+            if hasattr(classifier, "set_callbacks"):
+                classifier.set_callbacks(FitBar(bar))
+            started = time.perf_counter()
             # Not z-scored: solvers scale for themselves, and proofs are about the data as given.
             classifier.fit(table.X, table.y)
         except Exception as error:  # one solver's failure must not lose the others

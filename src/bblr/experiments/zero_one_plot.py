@@ -11,9 +11,10 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from bblr.experiments.style import COLOURS, GREY, STYLE
+from bblr.plotting.certificate import EARLIEST, CertificateDisplay
 from bblr.solvers.zero_one import Moment
 
 __all__ = ["Run", "draw"]
@@ -28,8 +29,6 @@ _COLOURS = {
     "exact": COLOURS["black"],
 }
 _DASHES = (0, (3, 2))
-# Left of this the logarithm only stretches the time that a single look at the data takes.
-_EARLIEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Run:
         last = self.trace[-1].seconds if self.trace else 0.0
         end = Moment(max(self.seconds, last), self.loss, self.lower_bound)
         curve = np.array([*self.trace, end], dtype=np.float64)
-        curve[:, 0] = np.maximum(curve[:, 0], _EARLIEST)
+        curve[:, 0] = np.maximum(curve[:, 0], EARLIEST)
         return curve
 
     @property
@@ -117,24 +116,18 @@ def draw(runs: Sequence[Run], title: str, path: Path) -> None:
 
 
 def _add(axes: Any, run: Run, place: int, count: int) -> None:
-    curve, own = run.curve, _COLOURS[run.solver]
     # The later the thinner and the higher: where curves lie on each other, all can be seen.
-    look = {"color": own, "lw": 1.5 + 0.5 * (count - 1 - place), "zorder": 3 + place}
-    axes.step(curve[:, 0], curve[:, 1], where="post", solid_capstyle="butt", **look)
-    proved = run.proved
-    axes.step(proved[:, 0], proved[:, 2], where="post", ls=_DASHES, **{**look, "lw": 1.5})
-    inside = own if run.optimal else "white"
-    axes.plot(*curve[-1, :2], "o", ms=6, mfc=inside, mec=own, mew=1.5, zorder=20 + place)
+    look: Any = {"color": _COLOURS[run.solver], "lw": 1.5 + 0.5 * (count - 1 - place)}
+    display = CertificateDisplay(*run.curve.T, optimal=run.optimal)
+    display.plot(axes, zorder=3 + place, bound_kwargs={"lw": 1.5, "ls": _DASHES}, **look)
 
 
 def _scale(axes: Any, runs: Sequence[Run]) -> None:
     curves = [run.curve for run in runs]
     first = min(curve[0, 0] for curve in curves)
     last = max(curve[-1, 0] for curve in curves)
-    axes.set_xscale("log")
     # Ten times at least, or there would be no power of ten to label.
     axes.set_xlim(min(first, last / 10) / 1.15, 1.25 * last)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     low = min(value for run in runs for value in (run.loss, *run.proved[:, 2]))
     high = max(curve[:, 1].max() for curve in curves)

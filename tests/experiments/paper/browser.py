@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,22 @@ window.addEventListener("load", () => {{
 
 
 def ask(
-    folder: Path, page: str, script: str, widths: tuple[int, ...], *options: str
+    folder: Path,
+    page: str,
+    script: str,
+    widths: tuple[int, ...],
+    *options: str,
+    fragment: str = "",
 ) -> tuple[Any, list[str]]:
     """Call a function of JavaScript with the windows of the page, one a width.
 
-    Returns its answer and the lines that the pages wrote to the console.
+    The fragment, "#..." or nothing, ends the address of the page. Returns the answer of the
+    function and the lines that the pages wrote to the console.
     """
     (folder / "page.html").write_text(page, encoding="utf-8", newline="\n")
+    address = escape(f"page.html{fragment}")
     frames = "".join(
-        f'<iframe src="page.html" style="width:{width}px;height:900px;border:0"></iframe>'
+        f'<iframe src="{address}" style="width:{width}px;height:900px;border:0"></iframe>'
         for width in widths
     )
     harness = folder / "harness.html"

@@ -1,7 +1,9 @@
 """Claims about quality, each a named case that prints its figures beside their bars."""
 
+from bblr.experiments.claims.audit import AUDIT_CLAIMS
 from bblr.experiments.claims.base import Claim, ClaimRun
 from bblr.experiments.claims.embedded import EMBEDDED_CLAIMS
+from bblr.experiments.claims.interchange import INTERCHANGE_CLAIMS
 from bblr.experiments.claims.kernel import KERNEL_CLAIMS
 from bblr.experiments.claims.many import MANY_CLAIMS
 from bblr.experiments.claims.research import RESEARCH_CLAIMS
@@ -19,5 +21,7 @@ CLAIMS: dict[str, Claim] = {
         *KERNEL_CLAIMS,
         *MANY_CLAIMS,
         *STRUCTURED_CLAIMS,
+        *INTERCHANGE_CLAIMS,
+        *AUDIT_CLAIMS,
     )
 }

@@ -89,8 +89,8 @@ def run_claims(job: ClaimsJob) -> int:
     outcomes: list[Outcome] = []
     width = figure_width(bar for claim in chosen for bar in claim.bars)
     try:
-        for claim in chosen:
-            _say(messages, f"{claim.name} ...")
+        for number, claim in enumerate(chosen, 1):
+            _say(messages, f"{claim.name} ({number} of {len(chosen)}) ...")
             outcomes.append(claim.run(job.run(messages)))
             print(*outcomes[-1].lines(width), sep="\n", flush=True)
             if job.out is not None:

@@ -11,6 +11,8 @@ from bblr.experiments.bars import Bar, Measured
 from bblr.experiments.claims.base import Claim, ClaimRun
 from bblr.experiments.claims.embedded import compare
 from bblr.experiments.claims.research import available
+from bblr.experiments.paper.exhibits.table_kernel import EXHIBIT as ALL_VECTORS
+from bblr.experiments.paper.exhibits.table_sparse_kernel import EXHIBIT as FEW_VECTORS
 from bblr.experiments.records import Record
 from bblr.experiments.settings import CLEAN, Condition
 from bblr.experiments.sources import EMBEDDED
@@ -20,11 +22,14 @@ __all__ = ["KERNEL_CLAIMS"]
 
 RIVAL, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
 KERNEL_METHODS = (RIVAL, DENSE, SPARSE, MIXTURE)
-# Error in percent, and vectors, of tables "Comparing Kernel BBLR ..." and "Comparing sparse ...".
+# What the paper prints of them: error in percent, and vectors.
 PAPER: dict[str, dict[str, tuple[float, ...]]] = {
-    "SVC": {"error": (3.26, 17.76, 29.61, 22.44), "vectors": (107, 148, 269, 548)},
-    "KBBLR": {"error": (2.98, 16.27, 26.91, 22.9)},
-    "KBBLR-GL": {"error": (2.83, 16.40, 28.74, 23.52), "vectors": (127, 85, 111, 269)},
+    RIVAL: {"error": FEW_VECTORS.figures(RIVAL), "vectors": FEW_VECTORS.figures(RIVAL, "vectors")},
+    DENSE: {"error": ALL_VECTORS.figures(DENSE)},
+    MIXTURE: {
+        "error": FEW_VECTORS.figures(MIXTURE),
+        "vectors": FEW_VECTORS.figures(MIXTURE, "vectors"),
+    },
 }
 NOISE = Condition(0.1, "uniform-one-class", "training")
 _SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000)

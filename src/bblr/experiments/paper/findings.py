@@ -15,9 +15,9 @@ _POINT = 1.0
 _REVIEWS = 0.3
 _ROUNDING = 1e-9
 _BASELINES = ("LR", "SVM")
-_OURS = ("BBLR³", "BBLR⁴")
-_DEFAULT = "BBLR (default)"
-_UNTUNED = "BBLR (no tuning)"
+_OURS = ("BBLR3", "BBLR4")
+_DEFAULT = "BBLR"
+_UNTUNED = "BBLR0"
 # Tables of test errors on data without added noise, and all tables of test errors in per cent.
 _CLEAN = ("table-errors", "table-large", "table-reviews")
 _PERCENT = ("table-errors", "table-noisy-errors", "table-large", "table-reviews")
@@ -26,7 +26,7 @@ _PERCENT = ("table-errors", "table-noisy-errors", "table-large", "table-reviews"
 def findings(results: Sequence[TableResult | FigureResult], level: Level) -> list[Finding]:
     """Work out what the tables say together; nothing about tables that are not there.
 
-    BBLR (default) is BBLRClassifierCV, BBLR (no tuning) is BBLRClassifier, both as they come.
+    BBLR is BBLRClassifierCV, BBLR0 is BBLRClassifier, both as they come.
     A quick run tells the figures but judges nothing: they rest on too few rows.
     """
     tables = _first_readings(results)
@@ -89,7 +89,7 @@ def _at_or_below(tables: dict[str, TableResult]) -> Finding | None:
     # The paper prints one or two decimals: equal to the last printed one is equal.
     above = [(name, e) for name, e in entries if (e.difference or 0.0) > _half_unit(e)]
     return Finding(
-        "BBLR³ and BBLR⁴ are at or below the paper's error on most rows.",
+        "BBLR3 and BBLR4 are at or below the paper's error on most rows.",
         f"{len(entries) - len(above)} of {len(entries)} figures are.",
         2 * len(above) < len(entries),
         tuple(_name(name, entry) for name, entry in above),
@@ -185,7 +185,7 @@ def _pooled(tables: dict[str, TableResult]) -> Finding | None:
     if not noisy:
         return None
     return Finding(
-        "With noise BBLR³ makes significantly fewer errors than LR and SVM (z of 2.32 and more).",
+        "With noise BBLR3 makes significantly fewer errors than LR and SVM (z of 2.32 and more).",
         ", ".join(f"{entry.column}: z = {entry.ours:.1f}" for entry in noisy) + ".",
         all((entry.ours or 0.0) >= 2.32 for entry in noisy),
     )

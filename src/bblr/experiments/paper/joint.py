@@ -94,6 +94,12 @@ class JointTable(Exhibit):
         """Names of the data it uses."""
         return self.data
 
+    def figure(self, data: str, local: str, way: str) -> float | None:
+        """Return the accuracy that the paper prints, if it prints one."""
+        place = len(WAYS) * self.locals_.index(local) + WAYS.index(way)
+        figures = self.printed.get(data, ())
+        return figures[place] if place < len(figures) else None
+
     def tasks(self, given: Given) -> list[Decide]:
         """Return a task for each set, local classifier and fold."""
         return [
@@ -156,16 +162,14 @@ class JointTable(Exhibit):
     def _row(self, given: Given, records: Mapping[str, Record], data: str) -> list[Entry]:
         found = {local: finished(self._tasks(given, data, local), records)
                  for local in self.locals_}  # fmt: skip
-        figures = self.printed.get(data, ())
         entries: list[Entry] = []
         for local in self.locals_:
             for way in WAYS:
-                place = len(entries)
                 entries.append(
                     Entry(
                         row=given.library.title(data),
                         column=f"{given.library.method(local).label} {way}",
-                        printed=figures[place] if place < len(figures) else None,
+                        printed=self.figure(data, local, way),
                         ours=_accuracy(found[local], way),
                         tests=_tests(found, local, way, given),
                         remark=self._remark(given, records, data, local),

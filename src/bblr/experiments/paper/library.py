@@ -81,6 +81,8 @@ def _test_rows(test: Any, n: int) -> Any:
 
 def _table(name: str, X: Any, y: Any, test: Any = None) -> Table:
     table = make_table(name, X, y)
+    if len(table.classes) != 2:
+        raise ValueError(f"y has {len(table.classes)} classes; two are needed")
     rows = None if test is None else np.asarray(test, dtype=np.int64)
     return Table(name, table.X, table.y, table.classes, rows)
 

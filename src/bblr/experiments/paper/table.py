@@ -176,6 +176,12 @@ class Table(Exhibit):
         """Names of the data sets it uses."""
         return self.data
 
+    def figures(self, method: str, metric: str | None = None) -> tuple[float, ...]:
+        """Return what the paper prints in one column, in the order of the data sets."""
+        place = [(c.method, c.metric) for c in self.columns].index((method, metric))
+        found = (self.printed[data][place] for data in self.data)
+        return tuple(figure for figure in found if figure is not None)
+
     def tasks(self, given: Given) -> list[PaperFit]:
         """Return a fit for each data set, method and part."""
         return [

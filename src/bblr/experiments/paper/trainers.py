@@ -85,7 +85,7 @@ _ENTRIES = (
     Method("BnB", "BnB", "Branch and bound over labels.", _zero_one("bnb", 60_000)),
     Method("BnB-short", "BnB", "Branch and bound, few nodes.", _zero_one("bnb", 1_500)),
     Method("search-train", "search", "Our walk over vertices.", _zero_one("search")),
-    Method("BBLR1-train", "BBLR¹", "Weak prior, least training loss.", _bblr("weak")),
-    Method("BBLR2-train", "BBLR²", "Empirical prior, least training loss.", _bblr("empirical")),
+    Method("BBLR1-train", "BBLR1", "Weak prior, least training loss.", _bblr("weak")),
+    Method("BBLR2-train", "BBLR2", "Empirical prior, least training loss.", _bblr("empirical")),
 )
 TRAINERS: dict[str, Method] = {method.name: method for method in _ENTRIES}

@@ -10,8 +10,8 @@ _CLEAN, _NOISY = "Clean", "Noisy"
 EXHIBIT = PooledTests(
     name="table-mcnemar",
     place=13,
-    title="Pooled McNemar tests of BBLR³, z",
-    about="BBLR³ against LR and a linear SVM over all folds of the four UCI sets; 2.32 and more "
+    title="Pooled McNemar tests of BBLR3, z",
+    about="BBLR3 against LR and a linear SVM over all folds of the four UCI sets; 2.32 and more "
     "is significant at 1 % on one side.",
     reading="The fits of table-sums and table-noisy-sums. The paper takes every fold of every "
     "repetition as a test of its own; but ten repetitions are ten looks at the same rows. The "

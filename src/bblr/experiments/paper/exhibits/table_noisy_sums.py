@@ -7,7 +7,7 @@ EXHIBIT = Table(
     name="table-noisy-sums",
     place=11,
     title="Test errors with 10 % noise",
-    about="As table-sums, with one noisy row for ten rows of data; and how far BBLR³ is below "
+    about="As table-sums, with one noisy row for ten rows of data; and how far BBLR3 is below "
     "the SVM.",
     reading="Noise is uniform on a box half as wide again as the data, added before scaling. The "
     "paper's counts divide by the number of clean rows, so its test folds must be clean: noise "

@@ -14,7 +14,7 @@ EXHIBIT = Table(
     data=("books", "dvd", "electronics", "kitchen"),
     columns=(
         *map(Column, ("LR", "SVM", "BBLR3", "BBLR4")),
-        Column("BBLR", label="BBLR (default)"),
+        Column("BBLR"),
     ),
     readings=(Reading(CrossValidation(1, 10), CrossValidation(1, 10, only=1)),),
     digits=2,

@@ -1,4 +1,4 @@
-"""Joint decisions around LR, BBLR³ and BBLR⁴."""
+"""Joint decisions around LR, BBLR3 and BBLR4."""
 
 from bblr.experiments.defaults import PAGE_OUTLIERS
 from bblr.experiments.paper.joint import JointTable

@@ -8,8 +8,8 @@ EXHIBIT = Table(
     name="table-training-loss",
     place=8,
     title="Total zero-one loss on all data",
-    about="Training errors of LR, a linear SVM, BBLR with a weak prior (BBLR¹), the sigmoid loss "
-    "by SLA, and BBLR with the empirical prior (BBLR²).",
+    about="Training errors of LR, a linear SVM, BBLR with a weak prior (BBLR1), the sigmoid loss "
+    "by SLA, and BBLR with the empirical prior (BBLR2).",
     reading="Each method is fitted for the least training loss: LR and SVM over C, BBLR with a "
     "very weak penalty and the search that comes with it.",
     data=UCI,
