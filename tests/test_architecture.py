@@ -20,24 +20,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimators": {*ROOMS, "objective", "many_objective"},
     # Structured models take any classifier, by its predict_proba.
     "structured": set(),
+    # Any classifier is audited, by its scores; those that tune themselves are told apart.
+    "audit": {"designs", "estimators"},
     "evaluation": set(),
     # Some data are groups.
     "datasets": {"structured"},
     # The public name of the classifiers that need Dask.
     "dask": {"estimators"},
-    "plotting": {*ROOMS, "objective", "estimators", "evaluation"},
+    # Displays read fitted estimators, losses and bins; they fit nothing.
+    "plotting": {"losses", "estimators", "evaluation"},
+    # Fitted classifiers as graphs.
+    "onnx": {"estimators", "structured"},
+    # Saved models carry the version.
+    "_saved": {"_version"},
+    # The public name of the classes in saved models.
+    "skops": set(),
 }
 _LIBRARY = set(MAY_IMPORT)
 MAY_IMPORT[ROOT] = _LIBRARY
 MAY_IMPORT["experiments"] = {*_LIBRARY, ROOT}
 # Models for files, beside the experiments: neither knows the other.
-MAY_IMPORT["files"] = {"datasets", "evaluation", ROOT}
+MAY_IMPORT["files"] = {"audit", "datasets", "evaluation", ROOT}
 MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "experiments", "files"}
 MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = {
     "matplotlib", "typer", "rich", "torch", "dask", "distributed", "pandas", "polars", "jinja2",
-    "plotly",
+    "plotly", "onnx", "skl2onnx", "onnxruntime", "skops",
 }  # fmt: skip
 
 
@@ -131,6 +140,7 @@ def house(tmp_path):
     write("objective.py", "from bblr import losses\nfrom .losses.base import Loss\n")
     write("estimators/linear.py", "import bblr.objective\nfrom ..solvers import descent\n")
     write("datasets/uci.py")
+    write("plotting/path.py", "from bblr.estimators import linear\n")
     write("experiments/table.py", "from bblr import BBLRClassifier, datasets\n")
     write("cli.py", "from bblr.experiments import table\n")
     return tmp_path, write
@@ -165,6 +175,9 @@ def test_sound_house_passes(house):
         ("estimators/new.py", "from bblr.experiments import t", "must not import experiments"),
         ("structured/new.py", "from bblr.estimators import e", "must not import estimators"),
         ("experiments/new.py", "from bblr import cli", "experiments must not import cli"),
+        ("plotting/new.py", "from bblr.experiments import t", "must not import experiments"),
+        ("plotting/new.py", "from bblr.solvers import s", "plotting must not import solvers"),
+        ("estimators/new.py", "from bblr.plotting import p", "estimators must not import plot"),
         ("__init__.py", "from bblr.experiments import table", "must not import experiments"),
         ("_numeric/new.py", "from bblr.losses import base", "_numeric must not import losses"),
         ("attic.py", "", "'attic' has no place"),
@@ -180,7 +193,8 @@ def test_wrong_import_is_caught(house, name, text, culprit):
 
 
 @pytest.mark.parametrize(
-    "statement", ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.files"]
+    "statement",
+    ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.files, bblr.plotting"],
 )
 def test_import_is_light(statement):
     # scikit-learn itself looks for pandas and rich, and does without; nobody else may.

@@ -1,0 +1,66 @@
+"""What goes out with a release: versions that agree, links that lead somewhere, types."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+import bblr
+
+ROOT = Path(__file__).resolve().parents[1]
+AT_ROOT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+
+
+def test_every_file_tells_the_same_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {bblr.__version__}\n" in citation
+    date = re.search(r"\ndate-released: ([\d-]+)\n", citation)
+    first = re.search(r"\n## (.+)\n", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert date and first and first[1] == f"{bblr.__version__} ({date[1]})"
+
+
+def test_the_citation_names_the_paper():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    title = "A New Smooth Approximation to the Zero One Loss with a Probabilistic Interpretation"
+    for part in (title, "Hasan", "Md Kamrul", "Pal", "Christopher J.", "arXiv:1511.05643"):
+        assert part in citation
+
+
+@pytest.mark.parametrize("name", AT_ROOT)
+def test_links_lead_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        assert "://" in link or (ROOT / link).exists(), link
+
+
+SNIPPET = """
+from bblr import BBLRClassifier
+model: BBLRClassifier = BBLRClassifier()
+reveal_type(model)
+reveal_type(model.score([[0.0]], [1]))
+wrong: str = model.score([[0.0]], [1])
+"""
+
+
+def test_a_type_checker_sees_our_types_from_outside(tmp_path):
+    """As an installed package: only py.typed lets mypy look into it."""
+    pytest.importorskip("mypy")
+    home = tmp_path / "env"
+    venv.create(home, with_pip=False, symlinks=os.name != "nt")
+    python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
+    packages = sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)})
+    known = [str(ROOT / "src"), sysconfig.get_path("purelib")]
+    Path(packages, "known.pth").write_text("\n".join(known) + "\n", encoding="utf-8")
+    (tmp_path / "snippet.py").write_text(SNIPPET, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--python-executable", str(python), "snippet.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert 'type is "bblr.estimators.linear.BBLRClassifier"' in done.stdout, done
+    assert 'type is "float"' in done.stdout
+    assert "Found 1 error in 1 file" in done.stdout
