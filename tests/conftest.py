@@ -7,6 +7,14 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples each time, however slow the machine: new ones are for `python -m tests.fuzz`,
+# and `pytest --hypothesis-profile default --hypothesis-seed N`.
+settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 

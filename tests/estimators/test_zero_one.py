@@ -10,6 +10,7 @@ from bblr.datasets import load_uci
 from bblr.estimators import zero_one
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
+AMPLE = 300  # seconds: these fits end by themselves, however slow the machine
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def flat_data():
 @pytest.fixture(scope="module")
 def fitted(flat_data):
     return {
-        solver: ZeroOneClassifier(solver, time_limit=20, random_state=0).fit(*flat_data)
+        solver: ZeroOneClassifier(solver, time_limit=AMPLE, random_state=0).fit(*flat_data)
         for solver in SOLVERS
     }
 
@@ -74,7 +75,7 @@ def test_probabilities_are_the_observed_rates(fitted, flat_data):
 @pytest.mark.parametrize("solver", ["search", "mip"])
 def test_storage_does_not_matter(solver, convert, fitted, flat_data):
     X, y = flat_data
-    other = ZeroOneClassifier(solver, time_limit=20, random_state=0).fit(convert(X), y)
+    other = ZeroOneClassifier(solver, time_limit=AMPLE, random_state=0).fit(convert(X), y)
     np.testing.assert_array_equal(other.coef_, fitted[solver].coef_)
 
 
@@ -83,14 +84,14 @@ def test_weights_are_copies(flat_data):
     weight = np.arange(len(y)) % 3
     copies = np.repeat(np.arange(len(y)), weight)
     for solver in ("search", "mip", "exact"):
-        model = ZeroOneClassifier(solver, time_limit=20, random_state=0)
+        model = ZeroOneClassifier(solver, time_limit=AMPLE, random_state=0)
         weighted = model.fit(X, y, sample_weight=weight).coef_
         np.testing.assert_array_equal(model.fit(X[copies], y[copies]).coef_, weighted)
 
 
 def test_class_weight_is_a_cost(flat_data):
     X, y = flat_data
-    model = ZeroOneClassifier("mip", class_weight={"yes": 5.0}, time_limit=20, random_state=0)
+    model = ZeroOneClassifier("mip", class_weight={"yes": 5.0}, time_limit=AMPLE, random_state=0)
     said = model.fit(X, y).predict(X)
     costs = 5 * np.sum((y == "yes") & (said == "no")) + np.sum((y == "no") & (said == "yes"))
     assert model.zero_one_loss_ == costs
@@ -169,12 +170,12 @@ def test_time_limit_and_progress(capsys):
 
 def test_without_an_intercept(flat_data):
     X, y = flat_data
-    free = ZeroOneClassifier("exact", time_limit=20).fit(X, y)
-    tied = ZeroOneClassifier("exact", fit_intercept=False, time_limit=20).fit(X, y)
+    free = ZeroOneClassifier("exact", time_limit=AMPLE).fit(X, y)
+    tied = ZeroOneClassifier("exact", fit_intercept=False, time_limit=AMPLE).fit(X, y)
     assert tied.intercept_ == 0
     assert tied.optimal_
     assert tied.zero_one_loss_ >= free.zero_one_loss_
-    proof = ZeroOneClassifier("mip", fit_intercept=False, time_limit=20).fit(X, y)
+    proof = ZeroOneClassifier("mip", fit_intercept=False, time_limit=AMPLE).fit(X, y)
     assert proof.zero_one_loss_ == tied.zero_one_loss_
 
 
@@ -186,7 +187,7 @@ def test_solvers_agree_on_awkward_data(seed):
     X = rng.integers(-2, 3, (n, d)).astype(float)
     y = rng.permutation(np.arange(n) % 2)
     weight = rng.uniform(0.5, 2.0, n) if seed % 2 else None
-    options = {"fit_intercept": seed % 4 < 2, "time_limit": 10, "random_state": 0}
+    options = {"fit_intercept": seed % 4 < 2, "time_limit": AMPLE, "random_state": 0}
     exact = ZeroOneClassifier("exact", **options).fit(X, y, weight)
     assert exact.optimal_
     for solver in SOLVERS[:-1]:
@@ -203,7 +204,7 @@ def test_solvers_agree_on_awkward_data(seed):
 @pytest.mark.parametrize("solver", ["search", "sla", "mip", "exact"])
 def test_numbers_too_large_or_small_to_be_squared(solver, factor):
     X = np.array([[0.0], [1.0], [2.0], [3.0]]) * factor
-    model = ZeroOneClassifier(solver, time_limit=5, random_state=0).fit(X, [0, 1, 0, 1])
+    model = ZeroOneClassifier(solver, time_limit=AMPLE, random_state=0).fit(X, [0, 1, 0, 1])
     assert model.zero_one_loss_ == 1
     assert np.isfinite(model.coef_).all()
 
@@ -231,7 +232,7 @@ def test_columns_that_are_nearly_copies(solver):
 def test_proofs_do_not_depend_on_the_unit_of_the_weights(factor):
     X = np.array([[7, 7], [11, 5], [7, 9], [10, 9], [9, 11], [10, 10], [12, 11], [6, 12.0]])
     y = [0, 1, 0, 1, 0, 1, 1, 1]
-    model = ZeroOneClassifier("mip", fit_intercept=False, random_state=0, time_limit=5)
+    model = ZeroOneClassifier("mip", fit_intercept=False, random_state=0, time_limit=AMPLE)
     model.fit(X, y, np.full(8, factor))
     assert model.zero_one_loss_ == pytest.approx(2 * factor)
     assert model.optimal_

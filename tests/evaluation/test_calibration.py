@@ -18,7 +18,7 @@ def by_loop(y, table, n_bins):
     return total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(4, 80),
     k=st.integers(2, 4),

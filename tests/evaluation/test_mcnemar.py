@@ -34,7 +34,7 @@ def test_counts_from_predictions():
     assert result.z == pytest.approx(-1 / math.sqrt(3))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(*[st.sampled_from(["cat", "dog", "emu"])] * 3),
@@ -48,7 +48,7 @@ def test_predictions_against_a_loop_with_three_text_classes(triples):
     assert mcnemar(*zip(*triples, strict=True)) == single(n01, n10)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(counts, counts)
 def test_exact_against_brute_force(n01, n10):
     result = single(n01, n10, exact=True)
@@ -57,7 +57,7 @@ def test_exact_against_brute_force(n01, n10):
     assert result.statistic == min(n01, n10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(counts, counts, st.sampled_from([True, False, "auto"]))
 def test_swapping_the_methods_turns_the_sign_only(n01, n10, exact):
     one, other = single(n01, n10, exact), single(n10, n01, exact)
@@ -69,7 +69,7 @@ def test_swapping_the_methods_turns_the_sign_only(n01, n10, exact):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(counts, counts)
 def test_z_is_positive_where_a_errs_less(n01, n10):
     assert np.sign(single(n01, n10).z) == np.sign(n10 - n01)
@@ -84,7 +84,7 @@ def test_chi2_is_the_square_of_the_corrected_z():
     assert result.method == "chi2"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(200, 2000), st.floats(0.4, 0.6))
 def test_chi2_comes_near_the_exact_test(total, share):
     n01 = round(total * share)
@@ -110,7 +110,7 @@ def test_correction_does_not_go_below_zero(n01, n10):
     assert result.p_value == 1.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(counts, counts), min_size=1, max_size=8))
 def test_pooling_adds_up(pairs):
     n01, n10 = (sum(column) for column in zip(*pairs, strict=True))

@@ -27,7 +27,7 @@ def box(X):
 # --- the uniform protocols ------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(2, 90),
     d=st.integers(1, 4),
@@ -125,7 +125,7 @@ def test_constant_feature_stays_constant():
 # --- label-flip -----------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(2, 90), percent=st.integers(0, 100), seed=st.integers(0, 2**32 - 1))
 def test_flip_turns_exactly_so_many_labels(n, percent, seed):
     X, y = data(n)

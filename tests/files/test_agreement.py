@@ -153,7 +153,7 @@ def test_round_trip_of_every_classifier(folder, name):
     params = {
         "BBLRClassifierCV": {"cv": 3, "l2s": (1, 3), "prior": "mild"},
         "KernelBBLRClassifierCV": {"cv": 3, "l2s": (1.0,), "kernel_gammas": (0.5,)},
-        "ZeroOneClassifier": {"time_limit": 0.5},
+        "ZeroOneClassifier": {"max_steps": 5},
     }.get(name, {})
     typed = [word for key, value in params.items() for word in ("--param", f"{key}={value}")]
     result = bblr("fit", "two.csv", "--classifier", name, "--model", "two.bblr", *typed)

@@ -121,7 +121,7 @@ def test_labels_beyond_64_bits_with_a_sign_are_refused(classes):
     assert run(to_onnx(model, X), X)[0].tolist() == model.predict(X).tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([2, 3, 5]), st.floats(1e-3, 1e3)
 )

@@ -11,7 +11,7 @@ from bblr.losses import BetaBernoulli, BetaPrior, Logistic, ZeroOne
 
 RAW = np.concatenate([np.linspace(-30, 30, 121), [1e9, -1e9, 745.0, -745.0]])
 Y = np.tile([1.0, -1.0], len(RAW))[: len(RAW)]
-quick = settings(deadline=None, max_examples=80)
+quick = settings(max_examples=80)
 shares = st.integers(0, 1000).map(lambda k: k / 1000)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bblr.losses import BetaPrior
 
-quick = settings(deadline=None, max_examples=200)
+quick = settings(max_examples=200)
 counts = st.floats(0, 1e4)
 near = {"rel": 1e-9, "abs": 1e-12}
 

@@ -11,7 +11,7 @@ from bblr.evaluation.calibration import reliability_bins
 from bblr.plotting import ReliabilityDisplay
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(1, 80),
     n_bins=st.integers(1, 20),

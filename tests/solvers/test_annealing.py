@@ -167,7 +167,7 @@ def test_missing_methods_are_named(method):
         Annealing(GAMMAS).minimise(Bare(), np.zeros(2))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(low=st.floats(0.1, 10), times=st.floats(1, 1e4), growth=st.floats(1.05, 50))
 def test_geometric_schedule(low, times, growth):
     high = low * times

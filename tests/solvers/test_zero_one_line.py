@@ -18,7 +18,7 @@ from bblr.solvers import ZeroOneCoordinates, ZeroOneSearch, zero_one_line
 whole = st.integers(-4, 4).map(float)
 row = st.tuples(whole, whole, st.sampled_from([-1.0, 1.0]), st.integers(0, 3).map(float))
 tiny = st.lists(row, min_size=1, max_size=9).map(lambda rows: np.array(rows).T.copy())
-many = settings(deadline=None, max_examples=300)
+many = settings(max_examples=300)
 
 
 def count(step, raw, direction, y, weight):

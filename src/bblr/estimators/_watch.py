@@ -182,10 +182,9 @@ class Watch:
             self._stage.begin(**self._data, reconstruction_attributes=self._attributes)
 
     def _keep_stage(self, stage: Stage, best: Any) -> bool:
-        # The trace last: an interruption in between finds a best without its row, not the reverse.
-        self.best = best
-        self.trace = [stage] if self._fresh else [*self.trace, stage]
-        self._fresh = False
+        trace = [stage] if self._fresh else [*self.trace, stage]
+        # In one step: an interruption in between would find a best without its row.
+        self.best, self.trace, self._fresh = best, trace, False
         return self._tell_stage(stage, best)
 
     def _tell_stage(self, stage: Stage, best: Any) -> bool:

@@ -49,7 +49,7 @@ def line_shape(markdown):
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.split)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(words | st.text(st.sampled_from("<>&\"'|\\`*_#-+=:.1) \n{}%[]!$~"), min_size=1))
 def test_no_text_changes_the_shape_of_the_page(text):
     text = f"x{text}"
