@@ -12,6 +12,9 @@ Floats = NDArray[np.float64]
 Matrix = Any
 """A matrix where the rows are: a NumPy array here, a tensor elsewhere."""
 
+# Pivots closer to one another than this share of the largest are equal but for rounding.
+_TIE = 1e-9
+
 
 class Algebra:
     """Operations on matrices; what is small comes back as NumPy arrays."""
@@ -63,7 +66,8 @@ class Algebra:
         pivots: list[int] = []
         for k in range(len(K)):
             left = np.where(residual > limit, residual, 0.0)
-            j = int(np.argmax(left))
+            # Of rows that rounding alone tells apart the first: the same on every machine.
+            j = int(np.argmax(left >= (1.0 - _TIE) * left.max()))
             if left[j] <= 0.0:
                 break
             column = K[:, j] - factor[:, :k] @ factor[j, :k]
