@@ -25,8 +25,9 @@ from bblr.designs.base import (
 _CHUNK = 1024
 # Numbers of an array that are worth threads of ours to check.
 _LARGE = 2**20
-# Rows of a block of many classes: it and its scores fit into a cache.
-_BLOCK = 256
+# Rows of a block of many classes, at least, and numbers of one of few columns: it and its scores
+# fit into a cache, and are worth the calls.
+_BLOCK, _NUMBERS = 256, 2**16
 
 
 class DenseDesign(Design):
@@ -111,11 +112,13 @@ class DenseDesign(Design):
     def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
         """Return X @ coef.T + intercepts, a column a class."""
         raw = np.empty((self.n_rows, len(coef)))
-        own = coef.astype(self._product, copy=False).T
+        own = np.ascontiguousarray(coef.T, dtype=self._product)
+
+        block = self._block
 
         def part(_: int, start: int, stop: int) -> None:
-            for s in range(start, stop, _BLOCK):
-                e = min(s + _BLOCK, stop)
+            for s in range(start, stop, block):
+                e = min(s + block, stop)
                 raw[s:e] = self._wide(s, e) @ own + intercepts
 
         with one_blas_thread(_BLOCK):
@@ -131,26 +134,32 @@ class DenseDesign(Design):
         """
         d, classes = self.n_features, len(coef)
         raw = np.empty((self.n_rows, classes))
-        own = coef.astype(self._product, copy=False).T
+        own = np.ascontiguousarray(coef.T, dtype=self._product)
         low, b, gamma = np.array(loss.low), loss.b, loss.gamma
+        block = self._block
 
         def part(_: int, start: int, stop: int) -> tuple[float, Floats, Floats]:
             value, gradient, slopes = 0.0, np.zeros((classes, d)), np.zeros(classes)
-            residual = np.empty((_BLOCK, classes))
-            for s in range(start, stop, _BLOCK):
-                e = min(s + _BLOCK, stop)
+            residual, ones = np.empty((block, classes)), np.ones(block)
+            for s in range(start, stop, block):
+                e = min(s + block, stop)
                 X, r = self._wide(s, e), residual[: e - s]
                 raw[s:e] = X @ own + intercepts
                 value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, r)
                 gradient += r.T.astype(self._product, copy=False) @ X
-                slopes += r.sum(axis=0)
+                slopes += ones[: e - s] @ r  # a sum over long, narrow columns takes thrice as long
             return value, gradient, slopes
 
         with one_blas_thread(_BLOCK):
             parts = map_ranges(part, self.n_rows, self.X.size * classes // 4)
-        value = sum(v for v, _, _ in parts)
-        gradient = np.sum([g for _, g, _ in parts], axis=0)
-        return ManyPass(value, gradient, np.sum([s for _, _, s in parts], axis=0), raw)
+        value, gradient, slopes = parts[0]
+        for v, g, s in parts[1:]:
+            value, gradient, slopes = value + v, gradient + g, slopes + s
+        return ManyPass(value, gradient, slopes, raw)
+
+    @property
+    def _block(self) -> int:
+        return min(max(_BLOCK, _NUMBERS // max(1, self.n_features)), 4 * _BLOCK)
 
     def _wide(self, start: int, stop: int) -> NDArray[Any]:
         return self.X[start:stop].astype(self._product, copy=False)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, softmax
 
 from bblr._numeric.tensors import is_tensor
 from bblr.losses import DirichletDiscrete, DirichletPrior
@@ -69,7 +69,8 @@ class ManyLink:
         power = np.frexp(np.abs(centred).max())[1]
         spread = np.average((np.ldexp(centred, -power) ** 2).mean(axis=1), weights=weight)
         scale = float(np.ldexp(np.sqrt(spread), power)) or 1.0
-        fit = _Likelihood(centred / scale, np.asarray(y, dtype=np.intp), weight, even)
+        below = (decision - decision.max(axis=1, keepdims=True)) / scale
+        fit = _Likelihood(below, np.asarray(y, dtype=np.intp), weight, even)
         wrong = np.argmax(decision, axis=1) != y
         rate = (float(weight @ wrong) + classes) / (float(weight.sum()) + classes)
         share = min(max(rate / fit.most, 1e-6), 0.9)
@@ -84,7 +85,10 @@ class ManyLink:
 
 @dataclass(frozen=True, eq=False)
 class _Likelihood:
-    """Minus the log likelihood of w, gamma and theta, free of bounds, and its gradient."""
+    """Minus the log likelihood of w, gamma and theta, free of bounds, and its gradient.
+
+    `decision` is the score of each class less the highest of its row.
+    """
 
     decision: Floats
     y: NDArray[np.intp]
@@ -104,9 +108,9 @@ class _Likelihood:
 
     def __call__(self, free: Floats) -> tuple[float, Floats]:
         w, theta, gamma = self.unpack(free)
-        rows = np.arange(len(self.y))
-        logs = log_softmax(gamma * self.decision, axis=1)
-        s = np.exp(logs)
+        rows, ones = np.arange(len(self.y)), np.ones(self.decision.shape[1])
+        s = np.exp(gamma * self.decision)
+        s /= (s @ ones)[:, None]
         own = s[rows, self.y]
         p = w * theta[self.y] + (1.0 - w) * own
         total = float(self.weight.sum())
@@ -115,7 +119,7 @@ class _Likelihood:
         pull = self.weight / p
         slope_w = w * (1.0 - w / self.most)
         by_w = -float(pull @ (theta[self.y] - own)) - len(theta) / w
-        mean = (s * self.decision).sum(axis=1)
+        mean = np.einsum("ij,ij->i", s, self.decision)
         by_gamma = -(1.0 - w) * float(pull @ (own * (self.decision[rows, self.y] - mean)))
         gradient = [by_w * slope_w, by_gamma * gamma + free[1] / _LOG_GAMMA_SCALE**2]
         if not self.even:
