@@ -91,7 +91,7 @@ def _logistic(solver: str, fits: str) -> Rival:
     return Rival(
         f"LogisticRegression {solver}",
         "" if solver == "lbfgs" else f'solver="{solver}"',
-        lambda rows: LogisticRegression(solver=solver),
+        lambda rows: LogisticRegression(solver=solver, random_state=0),
         fits,
     )
 

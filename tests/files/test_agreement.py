@@ -262,4 +262,5 @@ def test_memory_does_not_grow_with_rows(folder, ending):
         return most
 
     peak(1_000)  # what is loaded once
-    assert peak(16_000) < 1.5 * peak(2_000)
+    # A cluster of other tests may be alive, and its threads are counted too.
+    assert peak(48_000) < 1.5 * peak(2_000) + 2**19

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bblr.datasets._remote import place
 from bblr.experiments.methods import METHODS, Method
 from bblr.experiments.paper.trainers import TRAINERS
 from bblr.experiments.settings import SettingError
@@ -242,7 +243,8 @@ def _added(path: str, digest: str, name: str, kind: type[Any]) -> list[Any]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _load(library: Library, name: str) -> Any:
+def _load(library: Library, name: str, home: Path) -> Any:
+    # The folder of the data is a key alone: another may hold other files, or none.
     return library.sources[name].load(download=False)
 
 
@@ -295,7 +297,7 @@ class Library:
         """Load a data set; the last few are kept."""
         if download:
             self.sources[data].load(download=True)
-        return _load(self, data)
+        return _load(self, data, place(""))
 
     def digest(self, method: str) -> str:
         """Return a hash of the user's file that a method comes from; empty for one of ours."""
