@@ -67,6 +67,14 @@ def test_a_terminal_gets_a_bar_and_no_lines(clock):
     assert "after 100 s" not in console.file.getvalue()
 
 
+def test_a_guess_is_not_printed(clock):
+    console = Console(file=io.StringIO())
+    with Bar(console, "Searching") as bar:
+        clock[0] = 31.0
+        bar.tell(0.67, "step 1,234", guessed=True)
+    assert _lines(console) == ["Searching: step 1,234, after 31 s"]
+
+
 def test_work_of_unknown_length_tells_what_it_has_done(clock):
     console = Console(file=io.StringIO())
     with Bar(console, "Reading") as bar:
@@ -80,7 +88,7 @@ class Shares:
         self.told = []
         self.texts = []
 
-    def tell(self, share, text):
+    def tell(self, share, text, *, guessed):
         self.told.append(share)
         self.texts.append(text)
 
@@ -104,6 +112,7 @@ def test_a_bar_goes_forward_only(model):
     assert len(bar.told) > 5
     assert bar.told == sorted(bar.told)
     assert bar.told[0] == 0.0 and 0.5 < bar.told[-1] <= 1.0
+    assert ("step 1" in bar.texts) == isinstance(model, ZeroOneClassifier)
 
 
 def test_folds_are_numbered_and_steps_are_not():

@@ -91,14 +91,14 @@ class Bar:
         """Take it away."""
         self._progress.stop()
 
-    def tell(self, share: float | None, text: str = "") -> None:
-        """Show how far the work has got."""
+    def tell(self, share: float | None, text: str = "", *, guessed: bool = False) -> None:
+        """Show how far the work has got; a share that is a guess moves the bar and no more."""
         if share is None:
             self._progress.update(self._task, text=text)
         else:
             self._progress.update(self._task, total=1.0, completed=share, text=text)
         if self._shown:
-            self._lines.tell(share, text)
+            self._lines.tell(None if guessed else share, text)
 
 
 class FitBar:
@@ -137,7 +137,10 @@ class FitBar:
             self._levels.pop()
         if self._levels:
             self._levels[-1][0] += 1
-            self._tell(_name(context))
+            done, total = self._levels[-1]
+            # Of steps whose number nobody knows, how many there were says more than a share.
+            uncounted = total is None and context.max_subtasks == 0
+            self._tell(f"{_name(context)} {done:,}" if uncounted else _name(context))
 
     def _tell(self, text: str) -> None:
         share = 0.0
@@ -148,7 +151,8 @@ class FitBar:
             else:
                 share = min(1.0, (done + share) / max(total, 1))
         if self._bar is not None:
-            self._bar.tell(share, text)
+            guessed = any(total is None for _, total in self._levels)
+            self._bar.tell(share, text, guessed=guessed)
 
 
 def _name(context: Any) -> str:

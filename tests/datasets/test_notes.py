@@ -162,6 +162,26 @@ def test_other_numbers_are_not(tmp_path, numbers):
     read_table(path)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    ["2026-11-16 2026-11-17 2026-01-02", "1.2.2026 31.12.25 9.9.2024", "1/31/26 2/1/26 3/3/26"],
+)
+def test_dates_are_named(write, cells):
+    text = "a;y\n" + "".join(f"{cell};{i % 2}\n" for i, cell in enumerate(cells.split()))
+    read_with_warnings(write(text), "'a' is text, a category for each", "turn dates into numbers")
+    read_table(write(text.replace("6", "u").replace("2", "v")))
+
+
+@pytest.mark.parametrize("mark", ["?", "NA", "", "null"])
+def test_texts_that_stand_for_nothing_are_gaps_in_every_format(tmp_path, mark):
+    frame = pd.DataFrame({"t": ["u", mark, "v", "w"], "y": ["a", "b", "a", "b"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    one, two = (read_table(tmp_path / f"t.{ending}") for ending in ("csv", "parquet"))
+    np.testing.assert_array_equal(one[0], two[0])
+    assert one[2] == two[2] and any("missing" in name for name in one[2])
+
+
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=60).map(np.array))
 def test_numbers_of_rows_all_differ(values):
     if numbers_rows(values):

@@ -52,6 +52,16 @@ def test_gaps_where_training_had_none_are_filled(folder, small_blocks, ending):
     assert notes(bblr("evaluate", "model.bblr", f"gappy.{ending}")) == [note]
 
 
+def test_marks_of_gaps_mean_the_same_in_every_format(folder, small_blocks):
+    frame = make_frame(90, 0)
+    frame.loc[[4, 50], "home"] = "?"
+    frame.to_csv("marks.csv", index=False)
+    frame.to_parquet("marks.parquet")
+    assert bblr("fit", "marks.csv", "--model", "marks.bblr", *FAST).exit_code == 0
+    one, two = (bblr("predict", "marks.bblr", f"marks.{e}", "--proba") for e in ("csv", "parquet"))
+    assert one.exit_code == 0 and one.stdout == two.stdout
+
+
 def test_a_model_of_a_file_with_decimal_commas(folder, small_blocks):
     """It predicts the same for commas and points; new files tell by themselves."""
     make_frame(90, 0).to_csv("commas.csv", sep=";", decimal=",", index=False)

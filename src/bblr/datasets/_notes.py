@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +14,8 @@ from bblr.datasets._unusable import leave_out
 _MOST = 10
 # With fewer rows a plain feature may happen to look like numbers of rows.
 _LEAST_ROWS = 30
+# 2026-11-16, 16.11.2026, 11/16/26, with or without a time of day.
+_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ]\d{1,2}:.*)?$")
 
 
 def comma_note(names: Sequence[str]) -> str:
@@ -44,12 +47,17 @@ def alike_notes(levels: Sequence[str], what: str) -> Iterator[str]:
 
 
 def sign_notes(levels: Sequence[str], name: str) -> Iterator[str]:
-    """Say that numbers with a sign of a unit were taken for categories."""
-    if len(levels) > 2 and all(map(_is_amount, levels)):
-        yield (
-            f"column {name!r} is text, a category for each of its {len(levels)} values (such as "
-            f"{levels[0]!r}); write the numbers alone if they are meant"
-        )
+    """Say that numbers with a sign of a unit, or dates, were taken for categories."""
+    if len(levels) <= 2:
+        return
+    found = (
+        f"column {name!r} is text, a category for each of its {len(levels)} values (such as "
+        f"{levels[0]!r}); "
+    )
+    if all(map(_is_amount, levels)):
+        yield f"{found}write the numbers alone if they are meant"
+    if all(map(_DATE.match, levels)):
+        yield f"{found}turn dates into numbers, such as days, or {leave_out(name)}"
 
 
 def _is_amount(text: str) -> bool:

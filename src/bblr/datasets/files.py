@@ -175,6 +175,16 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     except (ValueError, OSError) as error:
         raise ValueError(f"{path} is not a sound Parquet file: {error}") from error
     frame.columns = frame.columns.map(str)
+    return without_marks(frame)
+
+
+def without_marks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with gaps where a text stands for one, as in a CSV file."""
+    for name, column in frame.items():
+        if column.dtype.kind == "O" or str(column.dtype) in ("string", "str"):
+            marks = column.isin(formats.MISSING)
+            if marks.any():
+                frame = frame.assign(**{str(name): column.mask(marks)})
     return frame
 
 
@@ -193,7 +203,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
         sep=delimiter,
         encoding="utf-8-sig",
         skipinitialspace=True,
-        na_values=["?"],
+        na_values=formats.MISSING,
+        keep_default_na=False,
         low_memory=False,
     )
     frame.columns = header

@@ -28,6 +28,11 @@ _FORMATS = {
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz"}
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 _OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1")
+# Texts that stand for no value, in every kind of table: those of pandas, and the UCI sets' own.
+MISSING = (
+    "", "?", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT_ROW = re.compile(rf"{_NUMBER}(?:\s+qid:\d+)?(?:\s+\d+:{_NUMBER})*\s*(?:#.*)?")
 

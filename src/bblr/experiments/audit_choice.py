@@ -20,6 +20,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from bblr.audit import find_label_errors
 from bblr.estimators import BBLRClassifier
 from bblr.evaluation import add_noise
+from bblr.experiments.bars import Unavailable
 from bblr.experiments.claims.audit import FLIPS, rival_ranking
 
 __all__ = ["GAMMAS", "SETS", "main", "precisions"]
@@ -79,7 +80,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", nargs="+", default=list(SETS), choices=list(SETS))
     options = parser.parse_args(arguments)
     cells = list(product(options.data, range(options.draws)))
-    results = Parallel(n_jobs=options.jobs)(delayed(precisions)(*cell) for cell in cells)
+    try:
+        results = Parallel(n_jobs=options.jobs)(delayed(precisions)(*cell) for cell in cells)
+    except Unavailable as error:
+        parser.exit(2, f"Error: {error}\n")
     print("mean precision at the number of flips")
     for label in results[0]:
         print(f"{label:32s}{np.mean([found[label] for found in results]):8.3f}")

@@ -42,7 +42,7 @@ def _finding(summary: Summary, condition: Condition) -> Finding:
     row = group.row(name) if name else None
     rivals = [rival for rival in map(group.row, BASELINES) if rival is not None]
     if row is None or not rivals:
-        counts = ", ".join(f"{r.label} {r.errors:,.0f}" for r in group.rows)
+        counts = ", ".join(f"{r.label} {_count(r.errors)}" for r in group.rows)
         return Finding(f"{opening}, test errors on {_rows(group, summary)}: {counts}.")
     comparisons = " and ".join(_comparison(row, rival) for rival in rivals)
     tests = ", ".join(
@@ -51,7 +51,7 @@ def _finding(summary: Summary, condition: Condition) -> Finding:
         for rival in rivals
     )
     return Finding(
-        f"{opening}, {row.label} makes {row.errors:,.0f} test errors on "
+        f"{opening}, {row.label} makes {_count(row.errors)} test errors on "
         f"{_rows(group, summary)}: {comparisons}.",
         f"McNemar’s test, pooled: {tests}.",
     )
@@ -62,10 +62,15 @@ def _rows(group: Group, summary: Summary) -> str:
     return f"the {group.n_rows:,} rows of {sets}"
 
 
+def _count(errors: float) -> str:
+    """Return a number of errors; means over repeats have a decimal."""
+    return f"{errors:,.0f}" if errors == round(errors) else f"{errors:,.1f}"
+
+
 def _comparison(row: Row, rival: Row) -> str:
     if rival.errors == row.errors:
         return f"as many as {rival.label}"
-    theirs = f"{rival.label} ({rival.errors:,.0f})"
+    theirs = f"{rival.label} ({_count(rival.errors)})"
     if not rival.errors:
         return f"more than {theirs}"
     change = 100 * (row.errors / rival.errors - 1)

@@ -121,7 +121,10 @@ def _histogram(scores: np.ndarray) -> list[Bar]:
     bars = []
     for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True):
         height = float(unit * np.log1p(count))
-        words = f"{plural(count, 'row', 'rows')} with evidence from {low:g} to {high:g}"
+        span = f"from {low:g} to {high:g}"
+        if low == -_REACH or high == _REACH:  # these hold what lies beyond, too
+            span = f"of {high:g} or less" if low < 0 else f"of {low:g} or more"
+        words = f"{plural(count, 'row', 'rows')} with evidence {span}"
         width = _place(high) - _place(low) - 2
         bars.append(Bar(_place(low) + 1, _BASE - height, width, height, low >= 0, words))
     return bars

@@ -16,6 +16,7 @@ from bblr.datasets import formats
 from bblr.datasets._columns import no_such_column
 from bblr.datasets._commas import comma_numbers
 from bblr.datasets._labels import whole_numbers
+from bblr.datasets.files import without_marks
 from bblr.files.encoding import Leniency, check_names, encode, frame_labels
 from bblr.files.layout import Layout, SvmlightLayout, TableLayout
 
@@ -155,7 +156,7 @@ class Reader:
             if self.labelled and self.target is not None:
                 wanted.append(self.target)
             for batch in file.iter_batches(rows, columns=wanted):
-                yield batch.to_pandas(ignore_metadata=True)
+                yield without_marks(batch.to_pandas(ignore_metadata=True))
 
     def _svmlight(self, path: Path, layout: SvmlightLayout) -> Iterator[Block]:
         row = 1
@@ -199,7 +200,8 @@ def _parse(
         index_col=False,
         dtype=types,
         skipinitialspace=True,
-        na_values=["?"],
+        na_values=formats.MISSING,
+        keep_default_na=False,
         low_memory=False,
     )
     if len(frame) != len(block):

@@ -64,7 +64,9 @@ def _chosen(classifier: Any) -> Iterator[str]:
         yield f"l2 {penalty:g}"
     prior = getattr(classifier, "prior_", None)
     if prior is not None and hasattr(prior, "low"):
-        yield f"plateaus {', '.join(f'{low:.3g}' for low in prior.low[:_MOST])} and up"
+        lows = prior.low[:1] if len(set(prior.low)) == 1 else prior.low[:_MOST]
+        shown = ", ".join(f"{low:.3g} and {low + prior.b:.3g}" for low in lows)
+        yield f"plateaus {shown}{' …' if len(prior.low) > _MOST and len(lows) > 1 else ''}"
     elif prior is not None:
         yield f"plateaus {prior.a:.3g} and {prior.a + prior.b:.3g}"
     for name in ("gamma_", "leverage_", "kernel_gamma_"):

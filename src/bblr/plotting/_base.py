@@ -29,7 +29,8 @@ def axes_and_figure(display: Any, ax: Any, name: Any, given: dict[str, Any]) -> 
     check_style(given)
     check_axes(ax)
     if ax is None:
-        _, ax = plt.subplots()
+        # Room for the labels of both sides, also where the figure is saved as it is.
+        _, ax = plt.subplots(layout="constrained")
     return ax, ax.figure
 
 
