@@ -144,7 +144,8 @@ class DenseDesign(Design):
             for s in range(start, stop, block):
                 e = min(s + block, stop)
                 X, r = self._wide(s, e), residual[: e - s]
-                raw[s:e] = X @ own + intercepts
+                np.matmul(X, own, out=raw[s:e])
+                raw[s:e] += intercepts
                 value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, r)
                 gradient += r.T.astype(self._product, copy=False) @ X
                 slopes += ones[: e - s] @ r  # a sum over long, narrow columns takes thrice as long
