@@ -182,6 +182,13 @@ def test_texts_that_stand_for_nothing_are_gaps_in_every_format(tmp_path, mark):
     assert one[2] == two[2] and any("missing" in name for name in one[2])
 
 
+def test_cells_that_are_lists_are_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"t": [[1], [2, 3], [4], [5]], "y": list("abab")}).to_parquet(path)
+    with pytest.raises(ValueError, match="column 't' is of type object"):
+        read_table(path)
+
+
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=60).map(np.array))
 def test_numbers_of_rows_all_differ(values):
     if numbers_rows(values):

@@ -181,10 +181,14 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def without_marks(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with gaps where a text stands for one, as in a CSV file."""
     for name, column in frame.items():
-        if column.dtype.kind == "O" or str(column.dtype) in ("string", "str"):
+        if column.dtype.kind != "O" and str(column.dtype) not in ("string", "str"):
+            continue
+        try:
             marks = column.isin(formats.MISSING)
-            if marks.any():
-                frame = frame.assign(**{str(name): column.mask(marks)})
+        except TypeError:  # lists and the like, which are refused further on
+            continue
+        if marks.any():
+            frame = frame.assign(**{str(name): column.mask(marks)})
     return frame
 
 

@@ -113,7 +113,6 @@ class DenseDesign(Design):
         """Return X @ coef.T + intercepts, a column a class."""
         raw = np.empty((self.n_rows, len(coef)))
         own = np.ascontiguousarray(coef.T, dtype=self._product)
-
         block = self._block
 
         def part(_: int, start: int, stop: int) -> None:
