@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +19,15 @@ settings.register_profile(
 settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def listening() -> Iterator[None]:
+    """Ctrl-C is heard, here and in what is started from here, also where the tests run in the
+    background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -118,14 +118,6 @@ def test_ctrl_c_at_each_task(case, moons):
     assert kept[-1]
 
 
-@pytest.fixture(autouse=True)
-def listening():
-    """Ctrl-C is heard, also where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class Impatient:
     """Fisher scoring, until the user has had enough of it."""
 
