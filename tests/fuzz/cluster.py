@@ -58,7 +58,7 @@ def _client() -> Any:
     # A partition that is refused is what many cases are about, and no news.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     cluster = LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     )
     return Client(cluster, set_as_default=False)
 
