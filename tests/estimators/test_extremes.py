@@ -313,3 +313,10 @@ def test_a_row_that_does_not_count_may_lie_anywhere(leverage, form):
     model = BBLRClassifier(leverage=leverage)
     coef = model.fit(form(far), y, weight).coef_
     np.testing.assert_allclose(coef, model.fit(form(X), y, weight).coef_, rtol=1e-9)
+
+
+def test_heavy_weights_do_not_make_the_paper_s_descent_endless():
+    X, y = np.arange(12.0)[:, None] % 5, np.arange(12) % 2
+    model = SLAClassifier(gamma_min=1e-12, class_weight={0: 1e12, 1: 1e-12}).fit(X, y)
+    assert max(stage.n_iter for stage in model.path_) <= 20_000
+    assert np.isfinite(model.decision_function(X)).all()

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bblr.solvers.fisher import FisherScoring
+from bblr.solvers.gradient_descent import GradientDescent
 from bblr.solvers.lbfgs import LBFGS
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Callback, Floats, Solution, Stage, require, stopped
@@ -101,6 +102,9 @@ class Annealing:
             n_iter += found.n_iter
             if search is None:
                 break
+            # Weights of 1e12 make every step pay: a stage has no more of them than a descent.
+            if isinstance(descent, GradientDescent) and n_iter >= descent.max_iter:
+                return replace(found, n_iter=n_iter, reason="iteration limit")
             moved = search.minimise(objective, found.theta)
             if moved.n_iter == 0:
                 break
