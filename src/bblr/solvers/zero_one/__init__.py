@@ -10,6 +10,7 @@ from bblr.solvers.zero_one.pcs import CombinatorialSearch
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Moment, Progress, ZeroOneSolution
 from bblr.solvers.zero_one.search import VertexSearch
+from bblr.solvers.zero_one.separable import separate, separating
 
 __all__ = [
     "BranchAndBound",
@@ -23,5 +24,7 @@ __all__ = [
     "VertexSearch",
     "ZeroOneProblem",
     "ZeroOneSolution",
+    "separate",
+    "separating",
     "widest",
 ]

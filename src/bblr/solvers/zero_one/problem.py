@@ -43,6 +43,8 @@ class ZeroOneProblem:
     ties : ndarray of shape (m, D)
         Scaled rows that weigh the same with either label. They are in `base`, but a hyperplane
         must not pass through one: then both labels would be wrong.
+    light : ndarray of shape (k, D)
+        Signed, scaled rows that were left out because they are so light.
     centre, scale : ndarray of shape (n_features,)
         What was taken off the features and what they were divided by.
     units : ndarray of shape (n_features,)
@@ -57,6 +59,7 @@ class ZeroOneProblem:
     weight: Floats
     base: float
     ties: Floats
+    light: Floats
     centre: Floats
     scale: Floats
     units: Floats
@@ -86,20 +89,22 @@ class ZeroOneProblem:
             # The score of a row of zeros is zero, which is an error for either label.
             base = np.where(np.any(points != 0, axis=1), base, up + down)
         net = np.where(base < up + down, np.abs(up - down), 0.0)
-        left = net > 0
+        light = np.zeros(len(net), dtype=bool)
         if not _whole(net):
-            left &= net >= _ROUNDING * net.max(initial=0.0)
-        sign = np.sign(up - down)[left, None]
-        ones = np.ones((int(left.sum()), int(fit_intercept)))
+            light = (net > 0) & (net < _ROUNDING * net.max(initial=0.0))
+        left = (net > 0) & ~light
         tied = (net == 0) & (base < up + down)
-        some = np.ones((int(tied.sum()), int(fit_intercept)))
+        sign = np.sign(up - down)[:, None]
+        ones = np.ones((len(net), int(fit_intercept)))
+        scaled = np.hstack([standard, ones])
         return cls(
-            np.ascontiguousarray(sign * np.hstack([standard[left], ones])),
-            np.ascontiguousarray(sign * np.hstack([points[left], ones])),
-            sign[:, 0],
+            np.ascontiguousarray(sign[left] * scaled[left]),
+            np.ascontiguousarray(sign[left] * np.hstack([points[left], ones[left]])),
+            sign[left, 0],
             net[left],
             float(base.sum()),
-            np.hstack([standard[tied], some]),
+            scaled[tied],
+            sign[light] * scaled[light],
             centre * units,
             scale * units,
             units,
