@@ -168,6 +168,14 @@ def test_a_solver_that_finds_nothing_is_heard_all_the_same(monkeypatch, moons):
     assert heard.names(2).count("step") >= 50
 
 
+def test_separable_data_end_before_a_solver_begins():
+    heard = Recorder()
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    model = ZeroOneClassifier("mip").set_callbacks(heard).fit(X, y)
+    assert heard.names() == ["separation"]
+    assert model.reason_ == "linearly separable"
+
+
 def test_a_callback_ends_an_elimination(moons):
     X, y = moons
     model = clone(CASES["backward"]).set_callbacks(Recorder(stop="refit")).fit(X, y)

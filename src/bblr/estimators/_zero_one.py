@@ -28,6 +28,17 @@ def joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
     return np.append(coef, intercept) if fit_intercept else coef
 
 
+def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
+    """Return the same hyperplane with a normal of length one, by which scores are distances."""
+    # In two steps: the square of a large weight may exceed every float.
+    largest = float(np.abs(coef).max(initial=0.0))
+    if largest == 0:
+        return coef, float(np.sign(intercept))
+    coef, intercept = coef / largest, intercept / largest
+    length = float(np.linalg.norm(coef))
+    return coef / length, intercept / length
+
+
 def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
     """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
     loss = BetaBernoulli.from_prior(ROBUST, _START_GAMMAS[0])

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign, make_design
 from bblr.estimators._front import Training
 from bblr.estimators._linear import Floats
@@ -19,6 +21,7 @@ from bblr.estimators._zero_one import (
     joined,
     middle_of_cell,
     support_vector_start,
+    unit_normal,
 )
 from bblr.estimators.sla import GAMMAS, SEARCH, anneal_sigmoid
 from bblr.losses import Sigmoid, ZeroOne
@@ -34,7 +37,10 @@ from bblr.solvers.zero_one import (
     Progress,
     VertexSearch,
     ZeroOneProblem,
+    separate,
+    separating,
 )
+from bblr.solvers.zero_one.exact import MAX_SIZE
 
 # From parameters to the normal of a hyperplane and its intercept.
 Plane = Callable[[Floats], tuple[Floats, float]]
@@ -90,6 +96,9 @@ class Run:
             progress.raise_bound(problem.base)
             progress.reason = "every classifier has the same loss"
             return *problem.unpack(theta), problem.slack
+        clean = self._separate_table(problem)
+        if clean is not None:
+            return self._separated(clean, problem.unpack, problem.slack)
         # The start is made in standard units, in which no number is too large to be squared.
         points = problem.rows[:, : training.design.n_features] * problem.label[:, None]
         design = self._scaled(make_design(points), problem.weight)
@@ -116,6 +125,9 @@ class Run:
         """Return the best hyperplane for rows that are too many for a table."""
         y, weight = self.training.y, self.training.weight
         design = self._scaled(self.training.design, weight)
+        clean = self._separate_rows(design)
+        if clean is not None:
+            return self._separated(clean, design.unpack, 0.0)
         if self.solver == "sla":
             theta = self._sla(design, y, weight, 0.0, design.unpack, 0.0)
         else:
@@ -126,6 +138,55 @@ class Run:
             self._keep(design.unpack, 0.0)
             theta = self._solve(LineSearch(), objective, start, "search")
         return *design.unpack(theta), 0.0
+
+    def _separate_table(self, problem: ZeroOneProblem) -> Floats | None:
+        """Return parameters without an error, where the rows are found to be separable."""
+        # What enumeration refuses, it refuses whether it is separable or not.
+        refused = self.solver == "exact" and problem.size > MAX_SIZE
+        if problem.base > 0 or refused:
+            return None
+        rows = np.vstack([problem.rows, problem.light]) if len(problem.light) else problem.rows
+        with self.watch.task("separation"):
+            found = separating(rows, self.progress)
+            y, weight = self.training.y, self.training.weight
+            for theta in found:
+                # What counts is what the classifier will say, in the units of the user.
+                raw = self._distances(problem.unpack(theta))
+                wrong = self.training.design.rows.errors(ZeroOne(), y, raw, weight)
+                if wrong == 0 and problem.loss(theta) == 0:
+                    return theta
+        return None
+
+    def _separate_rows(self, design: ScaledDesign) -> Floats | None:
+        """Return the same for rows that are too many for a table."""
+        training = self.training
+        local = training.design.rows.local
+        counted = np.flatnonzero(local(training.weight) > 0)
+        y = local(training.y)[counted]
+
+        def take(chosen: NDArray[np.intp]) -> Floats:
+            some = training.design.taken(counted[chosen])
+            if some is None:
+                some = make_design(as_numpy(training.X[counted[chosen]]))
+            points = (some.table() - design.centre) / design.scale
+            ones = np.ones((len(points), int(self.fit_intercept)))
+            return np.hstack([points, ones]) * y[chosen, None]
+
+        def score(theta: Floats) -> Floats:
+            return np.asarray(y * local(self._distances(design.unpack(theta)))[counted])
+
+        with self.watch.task("separation"):
+            return separate(len(counted), design.size, take, score, self.progress)
+
+    def _distances(self, plane: tuple[Floats, float]) -> Any:
+        return self.training.design.scores(*unit_normal(*plane))
+
+    def _separated(self, theta: Floats, plane: Plane, slack: float) -> Found:
+        """Return a hyperplane that makes no error, which no other can do better."""
+        self.progress.found(theta, 0.0)
+        self._keep(plane, slack)
+        self.progress.reason = "linearly separable"
+        return *plane(theta), slack
 
     def _scaled(self, design: Any, weight: Any) -> ScaledDesign:
         return ScaledDesign(design, weight, self.fit_intercept, z_score=self.solver == "sla")

@@ -13,6 +13,7 @@ from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._front import validate_training
 from bblr.estimators._linear import Floats, ProbabilisticLinearClassifier
 from bblr.estimators._watch import Watch
+from bblr.estimators._zero_one import unit_normal
 from bblr.estimators._zero_one_run import Run
 from bblr.estimators.link import Step, asymptotic_prior
 from bblr.estimators.sla import GAMMAS
@@ -37,7 +38,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     """Linear classifier trained on the zero-one loss itself.
 
     Counts training errors, weighted by `sample_weight` and `class_weight` as costs, and minimises
-    that count over all hyperplanes. A score of exactly 0 is an error.
+    that count over all hyperplanes. A score of exactly 0 is an error. Whatever the solver, it is
+    found out first whether some hyperplane makes no error at all.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
                 f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
-        with watch.over({"mip": 4, "sla": len(GAMMAS) + 3}.get(self.solver, 3)):
+        with watch.over({"mip": 5, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
             run = Run(
                 self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, watch, rng,
                 ZeroOneClassifier._unpack,
@@ -203,14 +205,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
 
     def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
         training, progress = run.training, run.progress
-        # In two steps: the square of a large weight may exceed every float.
-        largest = float(np.abs(coef).max(initial=0.0))
-        if largest > 0:
-            coef, intercept = coef / largest, intercept / largest
-            length = float(np.linalg.norm(coef))
-            coef, intercept = coef / length, intercept / length
-        else:
-            intercept = float(np.sign(intercept))
+        coef, intercept = unit_normal(coef, intercept)
         raw = training.design.scores(coef, intercept)
         rows = training.design.rows
         loss = rows.errors(ZeroOne(), training.y, raw, training.weight)
