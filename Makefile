@@ -10,7 +10,7 @@ RELEASE := $(VENV)/.release
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench docs dist clean
+.PHONY: help run test lint bench panorama docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -48,6 +48,9 @@ $(RIVALS): $(STAMP)
 
 bench: $(RIVALS)  ## time the library beside its rivals; ARGS="growth --quick" for a part
 	$(BIN)/python -m benchmarks $(ARGS)
+
+panorama: $(RIVALS)  ## compare the classifiers with baselines on many tables; ARGS="--quick" for a part
+	$(BIN)/python -m research.panorama $(ARGS)
 
 $(DOCS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -1,0 +1,112 @@
+"""Which cells a run of the panorama consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from bblr.experiments.records import Record
+from research.panorama.conditions import QUICK_CONDITIONS, conditions_of
+from research.panorama.fingerprints import fingerprint
+from research.panorama.methods import METHODS
+from research.panorama.parts import folds_of, make_part
+from research.panorama.tables import Table, load
+from research.panorama.tasks import Cell
+
+__all__ = ["QUICK_ROWS", "Plan", "make_plan"]
+
+QUICK_ROWS = 700
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells of all methods, the longest tables first, and the tables that could not be read.
+
+    Parameters
+    ----------
+    cells : tuple of Cell
+        In the order in which to run them.
+    unread : dict of Table to str
+        Tables that are missing, and why.
+    """
+
+    cells: tuple[Cell, ...]
+    unread: dict[Table, str]
+
+    def of_methods(self, methods: Collection[str]) -> list[Cell]:
+        """Return the cells of some methods."""
+        return [cell for cell in self.cells if cell.method in methods]
+
+    def known(self, records: dict[str, Record]) -> dict[str, Record]:
+        """Return the records that are up to date, by key."""
+        return {cell.key: records[cell.key] for cell in self.cells if cell.key in records}
+
+
+def make_plan(
+    tables: Sequence[Table],
+    conditions: Collection[str],
+    *,
+    quick: bool = False,
+    on_table: Callable[[Table], None] = lambda table: None,
+) -> Plan:
+    """Read the tables and list the cells of all methods that are installed.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        The tables; small ones only are kept with `quick`.
+    conditions : collection of str
+        Names of the conditions; each table gets those that suit it.
+    quick : bool, default=False
+        Few conditions, one fold.
+    on_table : callable
+        Called with each table before it is read.
+    """
+    prints = {name: fingerprint(method) for name, method in METHODS.items() if not method.absent}
+    cells: list[Cell] = []
+    unread: dict[Table, str] = {}
+    for table in tables:
+        if quick and table.kind == "wide":
+            continue
+        on_table(table)
+        try:
+            n_rows = len(load(table.name)[1])
+        except Exception as error:  # one table out of reach must not lose the others
+            unread[table] = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            continue
+        if quick and n_rows > QUICK_ROWS:
+            continue
+        folds = 1 if quick else folds_of(n_rows)
+        names = [one.name for one in conditions_of(table) if one.name in conditions]
+        for condition in names:
+            if not quick or condition in QUICK_CONDITIONS:
+                for fold in range(folds):
+                    cells += _cells(table, condition, fold, prints)
+    return Plan(tuple(_longest_first(cells)), unread)
+
+
+def _cells(
+    table: Table, condition: str, fold: int, prints: dict[str, dict[str, str]]
+) -> list[Cell]:
+    part = make_part(table.name, condition, fold)
+    digest, numbers = part.digest, part.numbers
+    return [
+        Cell(
+            table,
+            condition,
+            fold,
+            name,
+            digest,
+            own,
+            METHODS[name].expected_seconds(numbers, part.n_classes),
+        )
+        for name, own in prints.items()
+    ]
+
+
+def _longest_first(cells: Sequence[Cell]) -> list[Cell]:
+    """Put tables of long fits first, so that no worker is left with one at the end."""
+    longest: dict[str, float] = {}
+    for cell in cells:
+        longest[cell.data] = max(longest.get(cell.data, 0.0), cell.expected_seconds)
+    return sorted(cells, key=lambda cell: (-longest[cell.data], cell.data))
