@@ -17,7 +17,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{room: set() for room in ROOMS},
     "objective": {"losses", "priors", "designs"},
     "many_objective": {"losses", "priors", "designs"},
-    "estimators": {*ROOMS, "objective", "many_objective"},
+    "estimators": {*ROOMS, "objective", "many_objective", "exceptions"},
+    # What users may catch or filter.
+    "exceptions": set(),
     # Structured models take any classifier, by its predict_proba.
     "structured": set(),
     # Any classifier is audited, by its scores; those that tune themselves are told apart.

@@ -42,6 +42,10 @@ class ManyObjective:
         Class numbers.
     weight : row vector
         Weight of each row.
+    counted : row vector or None
+        Weights before the pull of far rows was bounded; None where it was not.
+    each : tuple of float or None
+        What one example of each class weighs, by its class alone; None for 1.
     """
 
     loss: DirichletDiscrete
@@ -49,6 +53,8 @@ class ManyObjective:
     design: ScaledDesign
     y: Vector
     weight: Vector
+    counted: Vector | None = None
+    each: tuple[float, ...] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -138,15 +144,8 @@ class ManyObjective:
 
     def line(self, raw: Vector, change: Vector) -> tuple[float, float]:
         """Return the step of fewest errors along a change of the scores, and the errors there."""
-        self._check_symmetric()
-        return self.rows.line(raw, change, self.y, self.weight, 0.0)[:2]
-
-    def _check_symmetric(self) -> None:
-        if not self.loss.symmetric:
-            raise ValueError(
-                "Exact zero-one line searches of many classes need the same plateau for each; "
-                "choose another prior or another solver."
-            )
+        decision = self.rows.decision(self.loss, raw)
+        return self.rows.line(decision, change, self.y, self.weight, 0.0)[:2]
 
     def errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the weighted zero-one loss, strict: a tie is an error."""
@@ -155,9 +154,9 @@ class ManyObjective:
 
     def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
         """Return the same for each of several directions of the parameters."""
-        self._check_symmetric()
         changes = [self.scores(direction) for direction in directions]
-        lines = self.rows.lines(raw, changes, self.y, self.weight, 0.0)
+        decision = self.rows.decision(self.loss, raw)
+        lines = self.rows.lines(decision, changes, self.y, self.weight, 0.0)
         return [(step, errors) for step, errors, _ in lines]
 
     def with_gamma(self, gamma: float) -> Self:
@@ -174,7 +173,21 @@ class ManyObjective:
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the pull of far rows bounded (Mallows' weights)."""
-        return replace(self, weight=self.weight * self.design.leverage(limit, self.weight))
+        weight = self.weight * self.design.leverage(limit, self.weight)
+        counted = self.weight if self.counted is None else self.counted
+        return replace(self, weight=weight, counted=counted)
+
+    def unbounded(self) -> Self:
+        """Return the same objective with all rows counted alike again."""
+        if self.counted is None:
+            return self
+        return replace(self, weight=self.counted, counted=None)
+
+    def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
+        """Return the zero-one loss by the weights that rows have before any bound."""
+        raw = self.scores(theta) if raw is None else raw
+        weight = self.weight if self.counted is None else self.counted
+        return self.rows.errors(self.loss, self.y, raw, weight)
 
     def fisher(self, raw: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its raw scores."""

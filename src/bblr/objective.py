@@ -45,6 +45,10 @@ class Objective(Generic[LossT]):
         Labels, -1 or +1.
     weight : row vector
         Weight of each row.
+    counted : row vector or None
+        Weights before the pull of far rows was bounded; None where it was not.
+    each : tuple of float or None
+        What one example of each class weighs, by its class alone; None for 1.
 
     Notes
     -----
@@ -56,6 +60,8 @@ class Objective(Generic[LossT]):
     design: ScaledDesign
     y: Vector
     weight: Vector
+    counted: Vector | None = None
+    each: tuple[float, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -154,11 +160,27 @@ class Objective(Generic[LossT]):
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the pull of far rows bounded (Mallows' weights)."""
-        return replace(self, weight=self.weight * self.design.leverage(limit, self.weight))
+        weight = self.weight * self.design.leverage(limit, self.weight)
+        counted = self.weight if self.counted is None else self.counted
+        return replace(self, weight=weight, counted=counted)
+
+    def unbounded(self) -> Self:
+        """Return the same objective with all rows counted alike again."""
+        if self.counted is None:
+            return self
+        return replace(self, weight=self.counted, counted=None)
+
+    def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
+        """Return the zero-one loss by the weights that rows have before any bound."""
+        raw = self.scores(theta) if raw is None else raw
+        weight = self.weight if self.counted is None else self.counted
+        return self.rows.errors(self.loss, self.y, raw, weight)
 
     def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""
-        return Objective(loss, self.prior, self.design, self.y, self.weight)
+        return Objective(
+            loss, self.prior, self.design, self.y, self.weight, self.counted, self.each
+        )
 
     def with_prior(self, prior: Prior) -> Self:
         """Return the same objective under another prior."""

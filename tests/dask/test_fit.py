@@ -93,10 +93,13 @@ def test_early_stages_run_on_the_same_sample(client, rows, form, monkeypatch):
 
     monkeypatch.setattr(_sampled, "_MIN_ROWS", 1_000)
     X = np.delete(rows[0], 1, axis=1)
-    local = BBLRClassifier().fit(form(X), rows[1])
+    fixed = {"prior": "robust", "l2": 3.0}
+    local = BBLRClassifier(**fixed).fit(form(X), rows[1])
     assert "on 1,000 rows" in local.path_[0].reason
-    model = DaskBBLRClassifier(client=client).fit(*sparse_chunks(X, rows[1], 4, form))
+    model = DaskBBLRClassifier(**fixed, client=client).fit(*sparse_chunks(X, rows[1], 4, form))
     assert_same_fit(model, local)
+    settled = DaskBBLRClassifier(client=client).fit(*sparse_chunks(X, rows[1], 4, form))
+    assert_same_fit(settled, BBLRClassifier().fit(form(X), rows[1]))
     assert [stage.reason for stage in model.path_] == [stage.reason for stage in local.path_]
 
 

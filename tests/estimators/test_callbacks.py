@@ -63,7 +63,8 @@ def moons():
 
 
 CASES = {
-    "linear": BBLRClassifier(),
+    "linear": BBLRClassifier("robust", l2=3.0),
+    "default": BBLRClassifier(),
     "learned": BBLRClassifier(prior="learned"),
     "search": BBLRClassifier(l2=1e-3, random_state=0),
     "cv": BBLRClassifierCV(cv=2, l2s=(1.0, 10.0), random_state=0),
@@ -113,10 +114,11 @@ def test_tasks_nest_and_what_is_heard_changes_nothing(case, moons):
 def test_stages_are_tasks_with_a_classifier_each(moons):
     X, y = moons
     heard = Recorder()
-    BBLRClassifier().set_callbacks(heard).fit(X, y)
-    assert heard.names() == ["gamma 1", "gamma 2", "gamma 4", "gamma 8"]
-    scores = [score for what, path, score in heard.heard if what == "end" and len(path) == 2]
-    by_hand = [BBLRClassifier(gamma_max=g).fit(X, y).score(X, y) for g in (1, 2, 4, 8)]
+    fixed = {"prior": "robust", "l2": 3.0}
+    BBLRClassifier(**fixed).set_callbacks(heard).fit(X, y)
+    assert heard.names() == ["gamma 1", "gamma 2", "gamma 4", "gamma 8", "calibrate"]
+    scores = [score for what, path, score in heard.heard if what == "end" and len(path) == 2][:4]
+    by_hand = [BBLRClassifier(**fixed, gamma_max=g).fit(X, y).score(X, y) for g in (1, 2, 4, 8)]
     # Stages before the last are fitted less closely than a last one.
     np.testing.assert_allclose(scores, by_hand, atol=0.03)
     assert scores[-1] == by_hand[-1]
@@ -195,18 +197,24 @@ def rare():
 def test_sampled_stages_are_told_once(rare):
     X, y = rare
     heard = Recorder()
-    model = BBLRClassifier().set_callbacks(heard).fit(X, y)
+    model = BBLRClassifier("robust", l2=3.0).set_callbacks(heard).fit(X, y)
     assert "on 16,384 rows" in model.path_[0].reason
-    assert heard.names() == ["gamma 1", "gamma 2", "gamma 4", "gamma 8"]
+    assert heard.names() == ["gamma 1", "gamma 2", "gamma 4", "gamma 8", "calibrate"]
+
+
+def test_what_is_chosen_and_what_is_calibrated_are_tasks(moons):
+    heard = Recorder()
+    BBLRClassifier().set_callbacks(heard).fit(*moons)
+    assert heard.names() == ["choose penalty and plateaus", "gamma 1", "calibrate"]
 
 
 def test_a_repeated_walk_is_a_task_of_its_own(monkeypatch, rare):
     X, y = rare
     monkeypatch.setattr(_sampled, "predicts_all", lambda *_: False)
     heard = Recorder()
-    model = BBLRClassifier().set_callbacks(heard).fit(X, y)
+    model = BBLRClassifier("robust", l2=3.0).set_callbacks(heard).fit(X, y)
     gammas = ["gamma 1", "gamma 2", "gamma 4", "gamma 8"]
-    assert heard.names() == [*gammas, "again on all rows"]
+    assert heard.names() == [*gammas, "again on all rows", "calibrate"]
     assert heard.names(2) == gammas
     assert len(model.path_) == 4
 

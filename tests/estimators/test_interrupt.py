@@ -141,7 +141,7 @@ class Impatient:
 @pytest.mark.parametrize("stages", [0, 1, 2, 3])
 def test_stages_that_are_complete_are_kept(stages, compiled, moons):
     X, y = moons
-    model = BBLRClassifier(solver=Impatient(stages, compiled))
+    model = BBLRClassifier("robust", l2=3.0, solver=Impatient(stages, compiled))
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
@@ -150,13 +150,13 @@ def test_stages_that_are_complete_are_kept(stages, compiled, moons):
         assert [stage.gamma for stage in model.path_] == [1.0, 2.0, 4.0][:stages]
         assert model.path_[-1].reason.endswith("then interrupted")
         gammas = {"gamma_max": model.gamma_}
-        whole = BBLRClassifier(solver=Impatient(-1), **gammas).fit(X, y)
+        whole = BBLRClassifier("robust", l2=3.0, solver=Impatient(-1), **gammas).fit(X, y)
         np.testing.assert_array_equal(model.coef_, whole.coef_)
 
 
 def test_a_second_ctrl_c_brings_back_what_was_before(monkeypatch, moons):
     X, y = moons
-    model = BBLRClassifier(solver=Impatient(2))
+    model = BBLRClassifier("robust", l2=3.0, solver=Impatient(2))
 
     def press(*_):
         raise KeyboardInterrupt
@@ -179,7 +179,7 @@ def test_an_estimator_inside_another_keeps_only_its_own(moons):
             self.half = True
             self.inner.fit(X, y)
 
-    outer = Outer(BBLRClassifier(solver=Impatient(2)))
+    outer = Outer(BBLRClassifier("robust", l2=3.0, solver=Impatient(2)))
     with pytest.raises(KeyboardInterrupt):
         outer.fit(*moons)
     assert set(vars(outer)) == {"inner"}

@@ -39,7 +39,7 @@ def test_a_linear_kernel_is_the_linear_model(name, prior, gamma_max):
     X, y = load_uci(name, return_X_y=True)
     X = StandardScaler().fit_transform(X)
     options = {"prior": prior, "l2": 3.0, "gamma_max": gamma_max, **EXACT}
-    linear = BBLRClassifier(solver="fisher", **options).fit(X, y)
+    linear = BBLRClassifier(solver="fisher", leverage=None, **options).fit(X, y)
     kernel = KernelBBLRClassifier("linear", **options).fit(X, y)
     expected = linear.decision_function(X)
     np.testing.assert_allclose(kernel.decision_function(X), expected, atol=1e-6)

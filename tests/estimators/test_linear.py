@@ -177,7 +177,8 @@ def test_learned_plateaus_reflect_the_error_rate():
 
 def test_warm_start_continues(noisy_data):
     X, y = noisy_data
-    model = BBLRClassifier(warm_start=True, gamma_max=1.0, tol=1e-8).fit(X, y)
+    model = BBLRClassifier("robust", l2=3.0, warm_start=True, gamma_max=1.0, tol=1e-8)
+    model.fit(X, y)
     first = model.coef_.copy()
     model.fit(X, y)
     assert model.path_[0].n_iter <= 1

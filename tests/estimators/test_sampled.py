@@ -15,6 +15,10 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(_sampled, "_MIN_ROWS", 1000)
 
 
+# Several stages, the same with and without a sample.
+FIXED = {"prior": "robust", "l2": 3.0, "gamma_max": 4.0}
+
+
 def data(n, classes=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
@@ -35,10 +39,10 @@ def unsampled(monkeypatch):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_last_stage_ends_where_all_rows_say(small_samples, unsampled, classes):
     X, y = data(8000, classes)
-    found = BBLRClassifier(tol=1e-6).fit(X, y)
-    whole = unsampled(BBLRClassifier(tol=1e-6), X, y)
+    found = BBLRClassifier(**FIXED, tol=1e-6).fit(X, y)
+    whole = unsampled(BBLRClassifier(**FIXED, tol=1e-6), X, y)
     last, expected = found.path_[-1], whole.path_[-1]
-    assert last.value == pytest.approx(expected.value, rel=3e-5)
+    assert last.value == pytest.approx(expected.value, rel=1e-4)
     assert np.mean(found.predict(X) != whole.predict(X)) < 0.005
     assert last.errors == np.sum(found.predict(X) != y)
     assert [stage.gamma for stage in found.path_] == [stage.gamma for stage in whole.path_]
@@ -51,12 +55,22 @@ def test_the_last_stage_ends_where_all_rows_say(small_samples, unsampled, classe
 def test_fits_repeat_and_see_weights(small_samples):
     X, y = data(6000)
     weight = np.where(np.arange(6000) % 3 == 0, 0.0, 2.0)
-    one = BBLRClassifier(tol=1e-6).fit(X, y, sample_weight=weight)
-    two = BBLRClassifier(tol=1e-6).fit(X, y, sample_weight=weight)
+    one = BBLRClassifier(**FIXED, tol=1e-6).fit(X, y, sample_weight=weight)
+    two = BBLRClassifier(**FIXED, tol=1e-6).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(one.coef_, two.coef_)
     kept = weight > 0
-    without = BBLRClassifier(tol=1e-6, l2=1.5).fit(X[kept], y[kept])
+    without = BBLRClassifier(**{**FIXED, "l2": 1.5}, tol=1e-6).fit(X[kept], y[kept])
     np.testing.assert_allclose(one.coef_, without.coef_, rtol=0.02, atol=0.01)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_penalty_and_plateaus_of_a_sample_serve_all_rows(small_samples, unsampled, classes):
+    X, y = data(8000, classes)
+    found = BBLRClassifier().fit(X, y)
+    whole = unsampled(BBLRClassifier(), X, y)
+    assert np.log(found.l2_ / whole.l2_) == pytest.approx(0.0, abs=0.7)
+    assert found.prior_.w == pytest.approx(whole.prior_.w, abs=0.05)
+    assert np.mean(found.predict(X) != whole.predict(X)) < 0.01
 
 
 @pytest.mark.parametrize("rare", [30, 0])
@@ -91,7 +105,7 @@ def test_weight_in_few_rows_takes_all_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))
     y = X[:, 0] > rng.normal(size=len(X))
-    even = BBLRClassifier().fit(X, y)
+    even = BBLRClassifier(**FIXED).fit(X, y)
     assert "rows" in even.path_[0].reason
-    heavy = BBLRClassifier().fit(X, y, np.exp(3 * rng.normal(size=len(X))))
+    heavy = BBLRClassifier(**FIXED).fit(X, y, np.exp(3 * rng.normal(size=len(X))))
     assert "rows" not in heavy.path_[0].reason

@@ -22,7 +22,7 @@ def heart():
 
 @pytest.fixture(scope="session")
 def linear(heart):
-    return BBLRClassifier().fit(*heart)
+    return BBLRClassifier("robust", l2=3.0).fit(*heart)
 
 
 @pytest.fixture(scope="session")

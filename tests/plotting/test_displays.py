@@ -139,7 +139,7 @@ def test_sla_has_no_probabilities(sla, heart):
 
 
 def test_pipelines_and_searches_are_looked_into(heart, linear):
-    pipeline = make_pipeline(StandardScaler(), BBLRClassifier()).fit(*heart)
+    pipeline = make_pipeline(StandardScaler(), BBLRClassifier("robust", l2=3.0)).fit(*heart)
     search = GridSearchCV(pipeline, {"bblrclassifier__l2": [3.0]}, cv=2).fit(*heart)
     paths = [PathDisplay.from_estimator(each) for each in (linear, pipeline, search)]
     for path in paths:

@@ -78,6 +78,10 @@ class Rows:
         """Return the weighted loss."""
         return float(loss.value(y, raw) @ weight)
 
+    def decision(self, loss: Any, raw: Vector) -> Vector:
+        """Return the scores that decide, which take the plateaus into account."""
+        return loss.decision(raw)
+
     def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         return float(weight @ loss.wrong(y, raw))
@@ -92,7 +96,7 @@ class Rows:
         if raw.ndim == 1:
             above = raw > loss.threshold
             return np.array([not above.all(), above.any()])
-        best = np.argmax(loss.probability(raw), axis=1)
+        best = np.argmax(loss.decision(raw), axis=1)
         return np.bincount(best, minlength=raw.shape[1]) > 0
 
     def fisher(self, loss: Any, raw: Vector, weight: Vector) -> Vector:

@@ -82,9 +82,11 @@ class ScaledDesign:
             self.centre, self.scale = np.zeros(self.n_features), np.ones(self.n_features)
             self.rare = np.zeros(self.n_features, dtype=bool)
             return
-        self.centre, self.scale, self.rare = _centre_scale(
+        self.centre, self.scale, self.rare, square = _centre_scale(
             design, weight, fit_intercept, z_score
         )
+        # How many features a row has, in effect.
+        self.mean_square_length = float(((np.sqrt(square) / self.scale) ** 2).sum())
         if self._can_be_narrow:
             self.design = design.narrowed()
 
@@ -245,6 +247,10 @@ class ScaledDesign:
     def _square_norm(self) -> Vector:
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
+    def lengths(self, rows: NDArray[np.intp]) -> Floats:
+        """Return the squared lengths of some rows, as `leverage` has them."""
+        return self.rows.local(self.rows.pick(self._reach, rows))
+
     @cached_property
     def _reach(self) -> Vector:
         if not self.rare.any():
@@ -305,7 +311,8 @@ class ScaledDesign:
 
 def _centre_scale(
     design: Design, weight: Floats, fit_intercept: bool, z_score: bool
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """Return the centre and scale of each column, whether it is mostly zero, and its square."""
     with np.errstate(over="ignore", invalid="ignore"):
         moments = design.moments(weight)
     _check_range(moments.mean_square)
@@ -316,7 +323,7 @@ def _centre_scale(
         scale = np.sqrt(square * moments.total / max(moments.total - 1.0, 1.0))
         flat = _is_flat(scale, moments.mean_square)
         centre = moments.mean if fit_intercept else np.zeros(design.n_features)
-        return centre, np.where(flat, np.inf, scale), rare
+        return centre, np.where(flat, np.inf, scale), rare, square
     with np.errstate(divide="ignore", invalid="ignore"):
         about_zero = np.sqrt(moments.mean_square) / moments.nonzero**0.25
     if not fit_intercept:
@@ -325,7 +332,8 @@ def _centre_scale(
         centre = np.where(rare, 0.0, moments.mean)
         scale = np.where(rare, about_zero, np.sqrt(moments.variance))
     flat = _is_flat(scale, moments.mean_square) | ~np.isfinite(scale)
-    return centre, np.where(flat, np.inf, scale), rare
+    square = np.where(centre == 0.0, moments.mean_square, moments.variance)
+    return centre, np.where(flat, np.inf, scale), rare, square
 
 
 def _is_flat(scale: Floats, mean_square: Floats) -> NDArray[np.bool_]:

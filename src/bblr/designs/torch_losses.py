@@ -82,11 +82,6 @@ def bend(fused: FusedLoss, y: Tensor, raw: Tensor) -> Tensor:
     return EXPECTED * fisher(fused, raw) + (1.0 - EXPECTED) * positive
 
 
-def probability(loss: Any, raw: Tensor) -> Tensor:
-    """Return the probability of each of many classes."""
-    return raw.new_tensor(loss.low) + loss.b * (loss.gamma * raw).softmax(dim=1)
-
-
 def many_value_residual(
     loss: Any, y: Tensor, raw: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:

@@ -97,13 +97,17 @@ class TorchRows(Rows):
         """Return the weighted loss."""
         return float(self.value_residual(loss, y, raw, weight)[0])
 
+    def decision(self, loss: Any, raw: Vector) -> Tensor:
+        """Return the scores that decide, which take the plateaus into account."""
+        return raw - loss.threshold if raw.ndim == 1 else raw + raw.new_tensor(loss.shift)
+
     def _is_wrong(self, loss: Any, y: Vector, raw: Vector) -> Tensor:
+        decision = self.decision(loss, raw)
         if raw.ndim == 1:
-            return ~(y * (raw - loss.threshold) > 0)
-        p = raw.clone() if loss.symmetric else losses.probability(loss, raw)
-        own = p.gather(1, y[:, None])
-        p.scatter_(1, y[:, None], -torch.inf)
-        return ~(own > p.amax(dim=1, keepdim=True)).squeeze(1)
+            return ~(y * decision > 0)
+        own = decision.gather(1, y[:, None])
+        decision.scatter_(1, y[:, None], -torch.inf)
+        return ~(own > decision.amax(dim=1, keepdim=True)).squeeze(1)
 
     def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
@@ -120,7 +124,7 @@ class TorchRows(Rows):
             above = raw > loss.threshold
             seen = torch.stack([(counts & ~above).any(), (counts & above).any()])
         else:
-            best = losses.probability(loss, raw).argmax(dim=1)
+            best = self.decision(loss, raw).argmax(dim=1)
             seen = torch.bincount(best[counts], minlength=raw.shape[1]) > 0
         return self.local(seen)
 

@@ -248,7 +248,7 @@ def _validated(estimator: Any, session: Session, y: Any, sample_weight: Any) -> 
     rows.stands(target, np.float64 if len(classes) == 2 else np.intp)
     rows.stands(weight, np.float64)
     design = DaskDesign(rows, estimator.n_features_in_)
-    return Training(None, design, target, weight, classes, totals * factors)
+    return Training(None, design, target, weight, classes, totals * factors, factors)
 
 
 def _sizes(session: Session, n_features: int) -> dict[int, int]:

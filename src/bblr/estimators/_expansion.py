@@ -16,7 +16,6 @@ from bblr.estimators._kernel import KernelFit
 from bblr.estimators._linear import ProbabilisticClassifier, finite_scores
 from bblr.estimators._stream import refuse_shards
 from bblr.estimators._tensors import device_decision, like, uses_torch
-from bblr.losses import DirichletDiscrete
 
 Floats = NDArray[np.float64]
 
@@ -93,8 +92,12 @@ class KernelClassifier(ProbabilisticClassifier):
         function: KernelFunction,
         rows: NDArray[np.intp],
         data: Training,
+        shift: Any = 0.0,
     ) -> None:
-        """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted."""
+        """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted.
+
+        `shift` is added to the decision values, as the link asks for.
+        """
         self._function = function
         self.kernel_gamma_ = function.gamma
         weights = fitted.weights
@@ -112,8 +115,8 @@ class KernelClassifier(ProbabilisticClassifier):
         self.support_vectors_ = data.like_rows(vectors)
         self.n_support_ = data.like_rows(np.bincount(codes, minlength=len(data.classes)))
         loss = fitted.objective.loss
-        threshold = 0.0 if isinstance(loss, DirichletDiscrete) else loss.threshold
-        self.intercept_ = data.like_rows(np.atleast_1d(fitted.intercept - threshold))
+        raw = np.atleast_2d(fitted.intercept) if many else np.atleast_1d(fitted.intercept)
+        self.intercept_ = data.like_rows(np.ravel(loss.decision(raw)) + shift)
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)

@@ -53,6 +53,8 @@ class Training(NamedTuple):
     weight: Vector
     classes: Any
     totals: Floats
+    # What one example of each class weighs by its class alone.
+    factors: Floats | None = None
     # The rows as the user gave them and the device, where a kernel works on an array of them.
     given: Any = None
     device: Any = None
@@ -61,6 +63,11 @@ class Training(NamedTuple):
     def class_labels(self) -> NDArray[Any]:
         """The label of each class; `totals` has its weight."""
         return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class, by weight."""
+        return self.totals / self.totals.sum()
 
     def like_rows(self, array: NDArray[Any]) -> Any:
         """Return a result as what the rows are: an array, or a tensor on their device."""
@@ -136,7 +143,7 @@ def _encoded(
     weight = weight * factors[codes]
     check_heaviest(weight.max())
     labels = np.where(codes == 1, 1.0, -1.0) if len(classes) == 2 else codes
-    return Training(X, make_design(X), labels, weight, classes, totals * factors)
+    return Training(X, make_design(X), labels, weight, classes, totals * factors, factors)
 
 
 @contextmanager
@@ -253,7 +260,7 @@ def _tensor_training(
         weight = weight * rows.vector(factors)[codes]
     check_heaviest(float(weight.max()))
     labels = codes if len(known) > 2 else 2.0 * codes.double() - 1.0
-    return Training(X, design, labels, weight, classes, totals * factors)
+    return Training(X, design, labels, weight, classes, totals * factors, factors)
 
 
 def _local(value: Any) -> Any:

@@ -28,7 +28,7 @@ from bblr.estimators._validation import (
     Path,
     Trial,
     Validation,
-    fit_link,
+    learned_plateaus,
     make_folds,
     makes_folds,
 )
@@ -80,15 +80,17 @@ def make_search(
     random: Any,
     n_jobs: int | None,
     watch: Watch,
+    scoring: str,
+    groups: Any,
 ) -> KernelSearch:
     """Return the cross-validation, on a sample where there are many rows."""
     part = problem
     if makes_folds(cv):
         if len(problem.y) > TUNING_ROWS:
             part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
-        folds = make_folds(cv, part.y, part.weight, random)
+        folds = make_folds(cv, part.y, part.weight, random, groups)
     else:
-        folds = given_folds(cv, training, rows, random)
+        folds = given_folds(cv, training, rows, random, groups)
     return KernelSearch(
         part,
         folds,
@@ -97,6 +99,7 @@ def make_search(
         int(random.randint(2**31 - 1)),
         None if part.gram.device is not None else n_jobs,
         watch,
+        scoring,
     )
 
 
@@ -139,7 +142,7 @@ def choose_path(
     if watch.stopped:
         return path, []
     if prior == "learned":
-        path = path._replace(prior=fit_link(validation, path, even=False).prior)
+        path = path._replace(prior=learned_plateaus(validation, path))
         watch.say(f"learned plateaus {path.prior}")
     if prior != "tuned" and gamma_limit <= 1:
         return path, []

@@ -8,11 +8,12 @@ from math import ceil
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from bblr.estimators._calibration import likeliest_plateaus
 from bblr.estimators._kernel import KernelFit, KernelProblem
 from bblr.estimators._kernel_slam import score_held_out
 from bblr.estimators._sparse_kernel import SHARES
-from bblr.estimators._training import MILD, AnyPrior, even_prior
-from bblr.estimators._validation import Fold, link_of
+from bblr.estimators._training import AnyPrior, resolve_prior
+from bblr.estimators._validation import Fold
 from bblr.estimators._watch import Watch
 
 FitPart = Callable[[KernelProblem, AnyPrior], KernelFit]
@@ -49,14 +50,16 @@ def learned_prior(
     """
     seed = int(rng.integers(2**31 - 1))
     folds = StratifiedKFold(min(_FOLDS, problem.rarest()), shuffle=True, random_state=seed)
-    mild = even_prior(MILD, n_classes)
+    mild = resolve_prior(
+        "mild", problem.y, problem.weight, n_classes, problem.fit_intercept
+    )
     decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
     with watch.task("learn plateaus", folds.n_splits):
         for train, test in folds.split(problem.y[:, None], problem.y):
             fitted = fit_part(problem.on_rows(train), mild)
             decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
             watch.step("fold")
-    learned = link_of(decision, problem.y, problem.weight, even=False).prior
+    learned = likeliest_plateaus(decision, problem.y, problem.weight)
     watch.say(f"learned plateaus {learned}")
     return learned
 

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from bblr.designs.centres import Basis
 from bblr.estimators._front import Training
 from bblr.estimators._kernel import KernelProblem, fit
+from bblr.estimators._scoring import row_losses
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
 from bblr.estimators._training import AnyPrior, gaussian
 from bblr.estimators._validation import Fold, Path, Validation, make_folds
@@ -47,10 +48,6 @@ class Held(NamedTuple):
     errors: float
     loss: float
     decision: Floats
-
-    def divided(self, total: float) -> Held:
-        """Return errors and loss as shares of the weight of the held-out rows."""
-        return self._replace(errors=self.errors / total, loss=self.loss / total)
 
 
 class Cell(NamedTuple):
@@ -82,6 +79,8 @@ class KernelSearch:
         Widths or folds to work on at the same time.
     watch : Watch
         Hears of widths and folds.
+    scoring : str
+        What to minimise, one of `SCORINGS`.
     """
 
     problem: KernelProblem
@@ -91,6 +90,20 @@ class KernelSearch:
     seed: int
     n_jobs: int | None = None
     watch: Watch = field(default_factory=Watch)
+    scoring: str = "accuracy"
+
+    def pooled(self, parts: Sequence[Held], folds: Sequence[Fold]) -> Held:
+        """Return how a setting did on all held-out rows: what to minimise, and the mean loss."""
+        total = self._weight(folds)
+        decision = np.concatenate([part.decision for part in parts])
+        if self.scoring == "accuracy":
+            error = sum(part.errors for part in parts) / total
+        else:
+            rows = np.concatenate([fold.test for fold in folds])
+            weight = self.problem.weight[rows]
+            losses = row_losses(self.scoring, decision, self.problem.y[rows], weight)
+            error = float(weight @ losses) / float(weight.sum())
+        return Held(error, sum(part.loss for part in parts) / total, decision)
 
     @property
     def _unwatched(self) -> KernelSearch:
@@ -146,13 +159,12 @@ class KernelSearch:
         rng = np.random.default_rng(self.seed)
         basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
         dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
-        total = self._weight([fold])
-        yield score_held_out(problem, fold, dense).divided(total)
+        yield self.pooled([score_held_out(problem, fold, dense)], [fold])
         elimination = Elimination(
             part, path.prior, path.l2, path.gammas[-1], self.descent, rng
         )
         for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
-            yield score_held_out(problem, fold, fitted).divided(total)
+            yield self.pooled([score_held_out(problem, fold, fitted)], [fold])
 
     def _one_fifth(self, rows: int) -> Fold:
         """Return a fold that holds a fifth of so many rows out."""
@@ -167,8 +179,9 @@ class KernelSearch:
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
         rows = objective.y, objective.weight
         return Validation(
-            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs
-        )
+            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs,
+            self.scoring,
+        )  # fmt: skip
 
     def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
         """Return how backward elimination to each of the sizes does on held-out rows."""
@@ -184,15 +197,7 @@ class KernelSearch:
     ) -> list[Held]:
         arguments = [(self._unwatched, fold, *of) for fold in folds]
         done = self.watch.in_parallel(f"choose {what}", "fold", work, arguments, self.n_jobs)
-        total = self._weight(folds)
-        return [
-            Held(
-                sum(held.errors for held in each) / total,
-                sum(held.loss for held in each) / total,
-                np.concatenate([held.decision for held in each]),
-            )
-            for each in zip(*done, strict=True)
-        ]
+        return [self.pooled(each, folds) for each in zip(*done, strict=True)]
 
     def share_folds(self) -> Sequence[Fold]:
         """Return the folds on which shares are compared."""
@@ -211,7 +216,7 @@ def _held(
     problem: KernelProblem, loss: BetaBernoulli | DirichletDiscrete, raw: Floats, rows: Any
 ) -> Held:
     y, weight = problem.y[rows], problem.weight[rows]
-    decision = raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
+    decision = loss.decision(raw)
     wrong = loss.wrong(y, raw)
     return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
 
@@ -224,16 +229,15 @@ def _width_cells(
     rows = whole.rows
     cells = []
     for l2 in l2s:
-        errors, cost = 0.0, 0.0
+        parts = []
         for fold in search.folds:
             kept = rows.only(whole.weight, fold.train)
             objective = replace(whole, prior=gaussian(l2, prior), weight=kept)
             theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
             raw = rows.local(objective.scores(theta))[fold.test]
-            held = _held(problem, whole.loss, raw, fold.test)
-            errors += held.errors
-            cost += held.loss
-        cells.append(Cell(width, l2, errors / search.held_out, cost / search.held_out))
+            parts.append(_held(problem, whole.loss, raw, fold.test))
+        held = search.pooled(parts, search.folds)
+        cells.append(Cell(width, l2, held.errors, held.loss))
     return cells
 
 
@@ -250,8 +254,8 @@ def _held_out_cell(
     part = problem.on_rows(fold.train)
     rng = np.random.default_rng(search.seed)
     basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
-    held = score_held_out(problem, fold, fit(part, basis, prior, l2, (1.0,), search.descent))
-    held = held.divided(float(problem.weight[fold.test].sum()))
+    fitted = fit(part, basis, prior, l2, (1.0,), search.descent)
+    held = search.pooled([score_held_out(problem, fold, fitted)], [fold])
     return Cell(width, l2, held.errors, held.loss)
 
 
@@ -299,12 +303,12 @@ def _fold_shares(
 
 
 def given_folds(
-    cv: Any, training: Training, rows: NDArray[np.intp], random: Any
+    cv: Any, training: Training, rows: NDArray[np.intp], random: Any, groups: Any
 ) -> list[Fold]:
     """Return the folds a splitter or a list of splits stands for, by the rows that count."""
     place = np.full(len(training.y), -1)
     place[rows] = np.arange(len(rows))
     return [
         Fold(*(found[found >= 0] for found in (place[train], place[test])))
-        for train, test in make_folds(cv, training.y, training.weight, random)
+        for train, test in make_folds(cv, training.y, training.weight, random, groups)
     ]

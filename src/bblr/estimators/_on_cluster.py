@@ -27,7 +27,7 @@ class OnCluster(BaseEstimator):
     # Partitions are computed by NumPy on their workers.
     device: str | None = None
     _check_parameters: Callable[[], None]
-    _fit: Callable[[Any, Watch], Self]
+    _fit: Callable[..., Self]
 
     def __getstate__(self) -> dict[str, Any]:
         # A connection cannot be taken along.
@@ -58,9 +58,12 @@ class OnCluster(BaseEstimator):
         self
             Fitted estimator.
         """
+        return self._fit_there(X, y, sample_weight)
+
+    def _fit_there(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Self:
         self._check_parameters()
         with dask_training(self, X, y, sample_weight) as training:
-            return self._fit(training, Watch(self))
+            return self._fit(training, Watch(self), **options)
 
     def to_local(self) -> Any:
         """Return the same classifier for data in memory, fitted if this one is.

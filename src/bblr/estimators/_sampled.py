@@ -6,10 +6,12 @@ one ends where all rows say.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bblr.estimators._training import (
     LOOSE,
@@ -18,9 +20,12 @@ from bblr.estimators._training import (
     make_start,
     predicts_all,
     robust_start,
+    settled_like,
 )
 from bblr.estimators._watch import Watch
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+
+Floats = NDArray[np.float64]
 
 # Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
 _ROWS_PER_PARAMETER = 64
@@ -33,18 +38,28 @@ _MIN_PER_CLASS = 50
 _MIN_EFFECTIVE = 0.1
 
 
+Settle = Callable[[AnyObjective, Floats], tuple[AnyObjective, Floats]]
+"""Finds what is not known of an objective, given where to start from."""
+
+
 def anneal_from_start(
-    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch
-) -> Solution:
-    """Walk through the stages from a start of its own, on a sample where rows are many."""
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, AnyObjective]:
+    """Walk through the stages from a start of its own, on a sample where rows are many.
+
+    With the solution comes the objective as it was settled.
+    """
     few = sampled(objective) if _may_sample(annealing) else None
     if few is None:
-        return _anneal_all(annealing, objective, tol, watch)
-    found = _anneal_sampled(annealing, objective, few, tol, watch)
-    if watch.stopped or predicts_all(objective.with_gamma(found.gamma), found):
-        return found
+        return _anneal_all(annealing, objective, tol, watch, settle)
+    start = robust_start(few, make_start(few, tol), np.zeros(few.size))
+    few, start = settle(few, start)
+    settled = settled_like(objective, few)
+    found = _anneal_sampled(annealing, settled, few, start, watch)
+    if watch.stopped or predicts_all(settled.with_gamma(found.gamma), found):
+        return found, settled
     with watch.task("again on all rows", 2 * len(annealing.gammas)):
-        return _anneal_all(annealing, objective, tol, watch)
+        return _anneal_all(annealing, objective, tol, watch, settle)
 
 
 def _may_sample(annealing: Annealing) -> bool:
@@ -53,11 +68,12 @@ def _may_sample(annealing: Annealing) -> bool:
 
 
 def _anneal_all(
-    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch
-) -> Solution:
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, AnyObjective]:
     zero = np.zeros(objective.size)
     start = robust_start(objective, make_start(objective, tol), zero)
-    return anneal(annealing, objective, start, tol, watch)
+    objective, start = settle(objective, start)
+    return anneal(annealing, objective, start, tol, watch), objective
 
 
 def sampled(objective: AnyObjective) -> AnyObjective | None:
@@ -79,14 +95,16 @@ def sampled(objective: AnyObjective) -> AnyObjective | None:
     design = objective.design.taken(chosen)
     if design is None:
         return None
-    weight = weight * (rows.total(objective.weight) / rows.total(weight))
-    return replace(objective, design=design, y=y, weight=weight)
+    share = rows.total(objective.weight) / rows.total(weight)
+    counted = objective.counted
+    if counted is not None:
+        counted = rows.pick(counted, chosen) * share
+    return replace(objective, design=design, y=y, weight=weight * share, counted=counted)
 
 
 def _anneal_sampled(
-    annealing: Annealing, objective: AnyObjective, few: AnyObjective, tol: float, watch: Watch
+    annealing: Annealing, objective: AnyObjective, few: AnyObjective, start: Floats, watch: Watch
 ) -> Solution:
-    start = robust_start(few, make_start(few, tol), np.zeros(few.size))
     descent: Any = annealing.descent
     loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
     tell = watch.walk(annealing.gammas)

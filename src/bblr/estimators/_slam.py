@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bblr.estimators._training import AnyPrior
+from bblr.estimators._training import AnyPrior, centred_prior, class_shares
 from bblr.estimators._validation import Path, Trial, Validation
 from bblr.estimators._watch import Watch
-from bblr.losses import BetaPrior, DirichletPrior
+from bblr.losses import BetaPrior
 from bblr.solvers import geometric
 
-# Symmetric plateaus to choose among, from nearly logistic regression to strongly robust.
+Floats = NDArray[np.float64]
+
+# Plateaus to choose among, from nearly logistic regression to strongly robust: half the weight
+# of the prior each, which is centred on the classes.
 PLATEAUS = (1 / 102, 0.05, 0.1, 0.2, 0.3)
 _GROWTHS = (4.0, 8.0)
 # No weaker penalty than a third of this is tried.
@@ -49,6 +54,13 @@ class Slam:
     tune_leverage: bool
     evidence: float
     watch: Watch
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        shares = class_shares(self.validation.y, self.validation.weight)
+        free = self.validation.design.fit_intercept
+        return shares if free else np.full(len(shares), 1.0 / len(shares))
 
     def choose(self, tune_plateaus: bool) -> tuple[Path, list[Trial]]:
         """Return the chosen path and all trials."""
@@ -91,7 +103,7 @@ class Slam:
         ):
             reach = best.error
             for a in side:
-                prior = _even_plateaus(self.default.prior, a)
+                prior = centred_prior(2.0 * a, self.shares)
                 near = (best.path.l2 / 3.0, best.path.l2, 3.0 * best.path.l2)
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
@@ -119,10 +131,9 @@ class Slam:
     def _settle(self, best: Trial) -> Path:
         if best.path == self.default:
             return self.default
-        chosen, rows = self.validation.mistakes(best.path)
-        standing, _ = self.validation.mistakes(self.default)
-        weight = self.validation.weight
-        gain = standing.astype(float) - chosen
+        validation = self.validation
+        gain = validation.losses(self.default) - validation.losses(best.path)
+        rows, weight = validation.held_out_rows, validation.weight
         # Rows held out several times are one example each.
         per_row = np.bincount(rows, gain, len(weight)) / np.maximum(
             1, np.bincount(rows, minlength=len(weight))
@@ -130,8 +141,7 @@ class Slam:
         total = float(weight @ per_row)
         error = float(np.sqrt(weight @ per_row**2))
         if total <= self.evidence * error:
-            gain_text = f"{total:.1f} ± {error:.1f} errors"
-            self.watch.say(f"kept the default: the best trial gains {gain_text}")
+            self.watch.say(f"kept the default: the best trial gains {total:.1f} ± {error:.1f}")
             return self.default
         return best.path
 
@@ -139,12 +149,6 @@ class Slam:
 def _strength(prior: AnyPrior) -> float:
     """Return the lower plateau of two classes that weighs as much as the prior."""
     return prior.a if isinstance(prior, BetaPrior) else 0.5 * prior.w
-
-
-def _even_plateaus(like: AnyPrior, a: float) -> AnyPrior:
-    if isinstance(like, BetaPrior):
-        return BetaPrior(a, 1.0 - 2.0 * a)
-    return DirichletPrior.symmetric(2.0 * a, like.n_classes)
 
 
 def _best(trials: Sequence[Trial]) -> Trial:

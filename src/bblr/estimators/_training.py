@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from bblr.designs import ScaledDesign
 from bblr.estimators._watch import Watch
 from bblr.estimators.link import Link, asymptotic_prior
 from bblr.estimators.many_link import ManyLink
+from bblr.exceptions import ConstantScoresWarning
 from bblr.losses import BetaBernoulli, BetaPrior, DirichletDiscrete, DirichletPrior
 from bblr.many_objective import ManyObjective
 from bblr.objective import Objective
@@ -28,18 +30,22 @@ from bblr.solvers import (
 
 Floats = NDArray[np.float64]
 
-PRIORS = ("robust", "mild", "weak", "empirical", "learned")
+PRIORS = ("auto", "robust", "mild", "weak", "empirical", "learned")
 SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 
-# Plateaus, penalty and schedule chosen by the experiment in docs/defaults.md.
-ROBUST = BetaPrior(0.2, 0.6)
-MILD = BetaPrior(0.05, 0.9)
-# Plateaus that stand where they are tuned or learned from few examples; with the bound on leverage
-# they need not be as strong as those of BBLRClassifier (docs/defaults.md).
-STANDING = BetaPrior(0.1, 0.8)
-DEFAULT_L2 = 3.0
-# Last gamma of two and of many classes.
+# Weights of the priors that have names (docs/defaults.md).
+ROBUST, MILD = 0.4, 0.1
+# No prior is so heavy that a class could never be the most probable one: of this share of what
+# would just do.
+_HEAVIEST = 0.98
+# Last gamma of two and of many classes where the penalty is given.
 GAMMA_TWO, GAMMA_MANY = 8.0, 2.0
+# Scores that vary by less than this may have slid onto a plateau.
+_FLAT = 0.1
+# They have unless the penalty alone would have made them so small: to this share.
+_SHRUNK = 1e-2
+# Below this gamma every loss is flat.
+_BLUNT = 1e-6
 
 # Up to this many parameters a Newton step is cheap beside a pass over the data.
 _MAX_NEWTON = 1500
@@ -52,39 +58,70 @@ AnyPrior = BetaPrior | DirichletPrior
 AnyObjective = Objective[BetaBernoulli] | ManyObjective
 
 
-def resolve_any_prior(prior: Any, y: Any, weight: Floats, n_classes: int) -> AnyPrior:
-    """Return the prior that a ``prior`` parameter stands for, given the number of classes."""
-    if isinstance(prior, DirichletPrior) and prior.n_classes != n_classes:
+def resolve_prior(
+    prior: Any, y: Any, weight: Floats, n_classes: int, fit_intercept: bool = True
+) -> AnyPrior:
+    """Return the plateaus that a ``prior`` parameter stands for.
+
+    A name stands for a weight; the mean are the shares of the classes, by weight. A decision
+    that must pass through the origin treats all classes alike.
+    """
+    if isinstance(prior, BetaPrior | DirichletPrior):
+        return _checked_prior(prior, n_classes)
+    if not isinstance(prior, str) or prior not in PRIORS:
+        choices = ", ".join(map(repr, PRIORS))
         raise ValueError(
-            f"prior must have a plateau for each class: it has {prior.n_classes}, y holds "
-            f"{n_classes} classes."
+            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
         )
-    if n_classes == 2:
-        if isinstance(prior, DirichletPrior):
-            prior = prior.as_beta()
-        return resolve_prior(prior, y, weight)
-    if isinstance(prior, DirichletPrior):
-        if not prior.every_class_can_win:
-            raise ValueError(
-                "prior must let every class be the most probable one, but its plateaus "
-                f"{prior.low} leave too little above them: lower the largest."
-            )
-        return prior
-    if isinstance(prior, BetaPrior):
+    shares = class_shares(y, weight) if fit_intercept else np.full(n_classes, 1.0 / n_classes)
+    if prior == "empirical":
+        return centred_prior(0.5, shares)
+    if prior == "weak":
+        return centred_prior(n_classes / (n_classes + 100.0), shares)
+    return centred_prior(MILD if prior == "mild" else ROBUST, shares)
+
+
+def class_shares(y: Any, weight: Floats) -> Floats:
+    """Return the share of each class, by weight."""
+    counts = np.bincount(np.unique(y, return_inverse=True)[1], weight)
+    return np.asarray(counts / counts.sum())
+
+
+def centred_prior(w: float, shares: Floats) -> AnyPrior:
+    """Return the plateaus of weight w, or of the largest that lets every class win, if less."""
+    w = min(w, _HEAVIEST / (1.0 + float(shares.max() - shares.min())))
+    if len(shares) == 2:
+        return BetaPrior.from_weight(w, float(shares[1]))
+    return DirichletPrior.from_weight(w, tuple(shares))
+
+
+def _checked_prior(prior: AnyPrior, n_classes: int) -> AnyPrior:
+    if isinstance(prior, BetaPrior) and n_classes > 2:
         raise ValueError(
             f"prior is a BetaPrior, for two classes; y holds {n_classes}. Give a DirichletPrior, "
             f"for instance DirichletPrior.symmetric({prior.w:g}, {n_classes})."
         )
-    if prior == "empirical":
-        return DirichletPrior.empirical(y, weight)
-    if prior == "weak":
-        return DirichletPrior.weak(n_classes)
-    return even_prior(resolve_prior(prior, y, weight), n_classes)
-
-
-def even_prior(prior: BetaPrior, n_classes: int) -> AnyPrior:
-    """Return the prior as it is for two classes, and one of its weight for more."""
-    return prior if n_classes == 2 else DirichletPrior.symmetric(prior.w, n_classes)
+    if isinstance(prior, DirichletPrior):
+        if prior.n_classes != n_classes:
+            raise ValueError(
+                f"prior must have a plateau for each class: it has {prior.n_classes}, y holds "
+                f"{n_classes} classes."
+            )
+        if n_classes > 2:
+            if not prior.every_class_can_win:
+                raise ValueError(
+                    "prior must let every class be the most probable one, but its plateaus "
+                    f"{prior.low} leave too little above them: lower the largest."
+                )
+            return prior
+        prior = prior.as_beta()
+    if not prior.straddles_half:
+        raise ValueError(
+            f"prior must let either class be the more probable one, but its plateaus are "
+            f"{prior.a:g} and {prior.a + prior.b:g}: choose a < 1/2 < a + b, or express "
+            "unequal costs by class_weight."
+        )
+    return prior
 
 
 def make_objective(
@@ -105,28 +142,6 @@ def gaussian(l2: float, prior: AnyPrior) -> Gaussian:
     Of many classes the penalty counts twice, so that two of them are the model of two classes.
     """
     return Gaussian(l2 if isinstance(prior, BetaPrior) else 2.0 * l2)
-
-
-def resolve_prior(prior: Any, y: Floats, weight: Floats) -> BetaPrior:
-    """Return the Beta prior that a ``prior`` parameter stands for."""
-    if isinstance(prior, BetaPrior):
-        if not prior.straddles_half:
-            raise ValueError(
-                f"prior must let either class be the more probable one, but its plateaus are "
-                f"{prior.a:g} and {prior.a + prior.b:g}: choose a < 1/2 < a + b, or express "
-                "unequal costs by class_weight."
-            )
-        return prior
-    if not isinstance(prior, str) or prior not in PRIORS:
-        choices = ", ".join(map(repr, PRIORS))
-        raise ValueError(
-            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
-        )
-    if prior == "weak":
-        return BetaPrior.weak()
-    if prior == "empirical":
-        return BetaPrior.empirical(y, weight)
-    return MILD if prior == "mild" else ROBUST
 
 
 def check_prior_name(prior: Any) -> None:
@@ -159,7 +174,8 @@ def make_start(objective: AnyObjective, tol: float) -> FisherScoring | LBFGS:
 def unpack(objective: AnyObjective, theta: Floats) -> tuple[Floats, Floats]:
     """Return ``coef_`` and ``intercept_``, in the units of X."""
     if isinstance(objective, ManyObjective):
-        return objective.design.unpack_many(objective.by_class(theta))
+        coef, intercepts = objective.design.unpack_many(objective.by_class(theta))
+        return coef, intercepts + np.array(objective.loss.shift)
     coef, intercept = objective.design.unpack(theta)
     return coef[None, :], np.array([intercept - objective.loss.threshold])
 
@@ -187,20 +203,62 @@ def anneal(
 
     Where one class outweighs the others, a start may see these as outliers, and a plateau then
     keeps the fit there. Without plateaus the objective is convex and has no such trap: the better
-    end of both ways is taken.
+    end of both ways is taken, and one that ranks rows before one that does not.
     """
     first = annealing.minimise(objective, theta, callback=watch.walk(annealing.gammas))
     if watch.stopped or predicts_all(objective.with_gamma(first.gamma), first):
         return first
-    plain = objective.with_loss(_without_plateaus(objective.loss))
-    start = make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
+    start = plain_start(objective, tol)
     with watch.task("again from elsewhere", len(annealing.gammas)):
         tell = watch.walk(annealing.gammas, keep=False)
         second = annealing.minimise(objective, start, callback=tell)
     n_iter = first.n_iter + second.n_iter
+    flat = [is_flat(objective, found.theta) for found in (first, second)]
+    better = second.value < first.value if flat[0] == flat[1] else flat[0]
     # A walk that was cut short has a blunter loss, whose values say nothing of the other's.
-    best = second if not watch.stopped and second.value < first.value else first
+    best = second if not watch.stopped and better else first
     return replace(best, n_iter=n_iter)
+
+
+def settled_like(objective: AnyObjective, other: AnyObjective) -> AnyObjective:
+    """Return the objective under the plateaus, the penalty and the bound of another."""
+    mine: Any = objective if other.counted is not None else objective.unbounded()
+    return replace(mine, loss=other.loss, prior=other.prior)
+
+
+def plain_start(objective: AnyObjective, tol: float) -> Floats:
+    """Return the fit without plateaus, which is convex."""
+    plain = objective.with_loss(_without_plateaus(objective.loss))
+    return np.asarray(
+        make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
+    )
+
+
+def is_flat(objective: AnyObjective, theta: Floats) -> bool:
+    """Whether all rows have next to the same score, though the features have something to say."""
+    weights = objective.weights(theta)
+    largest, gamma = float(np.abs(weights).max(initial=0.0)), objective.loss.gamma
+    if gamma * largest > _FLAT or gamma < _BLUNT:
+        return False
+    # A strong penalty makes weights small, too, but in proportion to what the features say.
+    plain: Any = objective.with_loss(_without_plateaus(objective.loss))
+    base = theta.reshape(-1, objective.design.size).copy()
+    base[:, : objective.design.n_features] = 0.0
+    says = objective.weights(plain.value_gradient(base.ravel())[1])
+    l2 = float(objective.prior.curvature(weights)[0])
+    return largest * l2 < _SHRUNK * float(np.abs(says).max())
+
+
+def warn_if_flat(objective: AnyObjective, theta: Floats) -> None:
+    """Warn of a fit that gives every row the same score, although its features vary."""
+    if np.isfinite(objective.design.scale).any() and is_flat(objective, theta):
+        warnings.warn(
+            "The fit gives every row nearly the same score: under these settings all of them "
+            "slide onto one plateau. prior='auto', a lighter prior such as 'mild', or "
+            "class_weight='balanced' may help.",
+            ConstantScoresWarning,
+            stacklevel=4,
+        )
 
 
 def _without_plateaus(loss: BetaBernoulli | DirichletDiscrete) -> Any:
@@ -248,10 +306,14 @@ def learn_plateaus(
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
     raw = local(objective.scores(theta))
     prior = asymptotic_prior(raw, objective.loss.threshold, y, weight)
+    last = objective
     objective = objective.with_loss(BetaBernoulli.from_prior(prior, objective.loss.gamma))
     for _ in range(_LEARNING_ROUNDS):
         step = solve(objective, theta)
-        theta = step.theta
+        if is_flat(objective, step.theta):
+            # Plateaus that leave no slope are no plateaus to learn.
+            return replace(solution, theta=theta, trace=trace, n_iter=n_iter), last
+        theta, last = step.theta, objective
         trace += step.trace
         n_iter += step.n_iter
         raw = local(objective.scores(theta))
@@ -279,6 +341,7 @@ def learn_many_plateaus(
     local = objective.rows.local
     y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
+    last = objective
     for k in range(_LEARNING_ROUNDS):
         link = ManyLink.fit(local(objective.scores(theta)), y, weight, even=False)
         loss = DirichletDiscrete.from_prior(link.prior, link.gamma)
@@ -287,7 +350,10 @@ def learn_many_plateaus(
         if k > 0 and (moved < 1e-3 or watch.stopped):
             break
         step = solve(objective, theta)
-        theta = step.theta
+        if is_flat(objective, step.theta):
+            objective = last
+            break
+        theta, last = step.theta, objective
         trace += step.trace
         n_iter += step.n_iter
     return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
@@ -306,8 +372,17 @@ def learn(
         return learn_plateaus(objective, solution, solve, watch)
 
 
+def prior_of(loss: BetaBernoulli | DirichletDiscrete) -> AnyPrior:
+    """Return the plateaus of a loss."""
+    return loss.prior if isinstance(loss, DirichletDiscrete) else BetaPrior(loss.a, loss.b)
+
+
 def own_link(loss: BetaBernoulli | DirichletDiscrete) -> Link | ManyLink:
-    """Return the link that a loss is itself."""
+    """Return the link that a loss is itself; of many classes, with one plateau for all.
+
+    The largest decision value must have the largest probability, and unequal plateaus are in the
+    decision values already.
+    """
     if isinstance(loss, DirichletDiscrete):
-        return ManyLink(loss.prior, loss.gamma)
+        return ManyLink(DirichletPrior.symmetric(loss.prior.w, len(loss.low)), loss.gamma)
     return Link(BetaPrior(loss.a, loss.b), loss.gamma)

@@ -21,24 +21,27 @@ from sklearn.utils import check_random_state
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.designs.rows import Vector
+from bblr.estimators._calibration import Calibrated, fit_link, likeliest_plateaus, one_scale
+from bblr.estimators._scoring import row_losses
 from bblr.estimators._training import (
     LOOSE,
     AnyObjective,
     AnyPrior,
+    is_flat,
     make_objective,
     make_start,
+    plain_start,
     robust_start,
 )
 from bblr.estimators._watch import Watch
-from bblr.estimators.link import Link
-from bblr.estimators.many_link import ManyLink
-from bblr.losses import BetaBernoulli, DirichletDiscrete
 
 Floats = NDArray[np.float64]
 
 # Where examples are few one division into folds says little; a few more cost nothing.
 FEW = 2000
 _REPEATS = 3
+# Held-out scores that differ by no more rank nothing.
+_NO_SPREAD = 1e-9
 
 
 class Path(NamedTuple):
@@ -51,7 +54,10 @@ class Path(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A path cut off after one of its gammas, and its cross-validated error."""
+    """A path cut off after one of its gammas, and its cross-validated error.
+
+    With another `scoring` than accuracy `error` is what that makes of it; less is better.
+    """
 
     path: Path
     error: float
@@ -86,12 +92,20 @@ def makes_folds(cv: Any) -> bool:
     return isinstance(cv, int | np.integer) and not isinstance(cv, bool)
 
 
-def make_folds(cv: Any, y: Floats, weight: Floats, random_state: Any) -> list[Fold]:
+def make_folds(
+    cv: Any, y: Floats, weight: Floats, random_state: Any, groups: Any = None
+) -> list[Fold]:
     """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
     rows = np.flatnonzero(weight > 0)
     labels = y[rows]
+    if groups is not None and makes_folds(cv):
+        raise ValueError(
+            "groups are used by splitters that know them: pass cv=GroupKFold() or another one of "
+            "sklearn.model_selection with groups, or leave groups out."
+        )
     if not makes_folds(cv):
-        splits = check_cv(cv, y, classifier=True).split(np.zeros((len(y), 1)), y)
+        splitter = check_cv(cv, y, classifier=True)
+        splits = splitter.split(np.zeros((len(y), 1)), y, groups)
         folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
         check_folds(folds, y, weight)
         return folds
@@ -135,6 +149,10 @@ class Validation:
         Hears of the folds.
     n_jobs : int or None
         Folds to work on at the same time.
+    scoring : str
+        What to minimise, one of `SCORINGS`.
+    reach : row vector or None
+        Factors on the weights of held-out rows: what lies far out must not decide.
     """
 
     design: ScaledDesign
@@ -144,57 +162,103 @@ class Validation:
     descent: Any
     watch: Watch
     n_jobs: int | None = None
+    scoring: str = "accuracy"
+    reach: Vector | None = None
 
     @cached_property
     def y(self) -> Floats:
         """Labels as an array."""
         return self.design.rows.local(self.labels)
 
+    @property
+    def scored(self) -> Vector:
+        """Weights of rows that are held out."""
+        return self.weights if self.reach is None else self.weights * self.reach
+
     @cached_property
     def weight(self) -> Floats:
-        """Weights as an array."""
-        return self.design.rows.local(self.weights)
+        """Weights of rows that are held out, as an array."""
+        return self.design.rows.local(self.scored)
 
     def trials(self, what: str, paths: Sequence[Path]) -> list[Trial]:
         """Return the cross-validated error of each path at each of its gammas."""
-        wrong = self._over_folds(what, _fold_errors, paths)
-        held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
-        rates = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
+        if self.scoring == "accuracy":
+            # Errors are counted where the rows are; nothing else is fetched.
+            wrong = self._over_folds(what, _fold_errors, paths, self.scored)
+            held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
+            errors = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
+        else:
+            folds = self._over_folds(what, _fold_decisions, paths)
+            errors = [
+                [self._mean_loss([fold[i][k] for fold in folds]) for k in range(len(path.gammas))]
+                for i, path in enumerate(paths)
+            ]
         return [
-            Trial(path._replace(gammas=path.gammas[: k + 1]), float(rates[i][k]))
+            Trial(path._replace(gammas=path.gammas[: k + 1]), float(errors[i][k]))
             for i, path in enumerate(paths)
             for k in range(len(path.gammas))
         ]
 
-    def decisions(self, path: Path) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the held-out decision values of a path, and the rows they belong to."""
-        values = self._over_folds("held-out scores", _fold_decisions, path)
-        return np.concatenate(values), np.concatenate([fold.test for fold in self.folds])
+    def _mean_loss(self, parts: Sequence[Floats]) -> float:
+        rows = self.held_out_rows
+        weight = self.weight[rows]
+        losses = row_losses(self.scoring, np.concatenate(parts), self.y[rows], weight)
+        return float(weight @ losses) / float(weight.sum())
 
-    def mistakes(self, path: Path) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Return which held-out rows a path gets wrong, and the rows they are."""
-        wrong = self._over_folds("held-out errors", _fold_mistakes, path)
-        return np.concatenate(wrong), np.concatenate([fold.test for fold in self.folds])
+    @cached_property
+    def held_out_rows(self) -> NDArray[np.intp]:
+        """The rows that the folds hold out, fold after fold."""
+        return np.concatenate([fold.test for fold in self.folds])
 
-    def _over_folds(self, what: str, work: Callable[..., Any], of: Any) -> list[Any]:
+    def decisions(self, path: Path) -> list[Floats]:
+        """Return the held-out decision values of a path, fold by fold."""
+        folds = self._over_folds("held-out scores", _fold_decisions, [path])
+        return [fold[0][-1] for fold in folds]
+
+    def losses(self, path: Path) -> Floats:
+        """Return the loss of each held-out row under a path."""
+        rows, decision = self.held_out_rows, np.concatenate(self.decisions(path))
+        return row_losses(self.scoring, decision, self.y[rows], self.weight[rows])
+
+    def _over_folds(self, what: str, work: Callable[..., Any], *of: Any) -> list[Any]:
         n_jobs = 1 if self.design.design.elsewhere else self.n_jobs
         shared = self.design, self.labels, self.weights, self.descent
-        arguments = [(*shared, fold, of) for fold in self.folds]
+        arguments = [(*shared, fold, *of) for fold in self.folds]
         return self.watch.in_parallel(what, "fold", work, arguments, n_jobs)
 
 
-def fit_link(validation: Validation, path: Path, *, even: bool = True) -> Link | ManyLink:
+def held_out_link(validation: Validation, path: Path) -> Calibrated:
     """Return the link of greatest likelihood on the held-out scores of a path."""
-    decision, rows = validation.decisions(path)
+    return pooled_link(validation.decisions(path), validation)
+
+
+def learned_plateaus(validation: Validation, path: Path) -> AnyPrior:
+    """Return the plateaus of greatest likelihood on the held-out scores of a path."""
+    decision, rows = pooled(validation.decisions(path), validation.folds, validation.weight)
     weight = shared_weight(validation.weight, rows)
-    return link_of(decision, validation.y[rows], weight, even=even)
+    return likeliest_plateaus(decision, validation.y[rows], weight)
 
 
-def link_of(decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Link | ManyLink:
-    """Return the link of greatest likelihood on held-out scores of two or of many classes."""
-    if decision.ndim == 1:
-        return Link.fit(decision, y, weight)
-    return ManyLink.fit(decision, y, weight, even=even)
+def pooled_link(parts: Sequence[Floats], validation: Validation) -> Calibrated:
+    """Return the link of greatest likelihood on held-out decision values, fold by fold.
+
+    Folds whose scores do not vary have no say, and the others are brought to one scale.
+    """
+    decision, rows = pooled(parts, validation.folds, validation.weight)
+    weight = shared_weight(validation.weight, rows)
+    free = validation.design.fit_intercept
+    return fit_link(decision, validation.y[rows], weight, free=free)
+
+
+def pooled(
+    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the decision values of the folds that vary, on one scale, and their rows."""
+    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
+    said = said or list(range(len(parts)))
+    weights = [weight[folds[k].test] for k in said]
+    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
+    return decision, np.concatenate([folds[k].test for k in said])
 
 
 def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
@@ -203,7 +267,11 @@ def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
     start = make_start(objective, descent.tol / LOOSE)
     theta = robust_start(objective, start, np.zeros(objective.size))
     for gamma in path.gammas:
-        theta = descent.minimise(objective.with_gamma(gamma), theta).theta
+        stage: AnyObjective = objective.with_gamma(gamma)
+        theta = descent.minimise(stage, theta).theta
+        if is_flat(stage, theta):
+            # Nothing leads back from a plateau; the fit without them may lead around it.
+            theta = descent.minimise(stage, plain_start(stage, descent.tol / LOOSE)).theta
         thetas.append(theta)
     return thetas
 
@@ -224,13 +292,14 @@ def _fold_errors(
     descent: Any,
     fold: Fold,
     paths: Sequence[Path],
+    scored: Vector,
 ) -> list[Floats]:
     errors = []
     for path in paths:
         objective = _objective(design, y, weight, fold, path)
         thetas = walk(objective, path, descent)
         errors.append(np.array([
-            _held_out_errors(objective.with_gamma(gamma), theta, weight, fold)
+            _held_out_errors(objective.with_gamma(gamma), theta, scored, fold)
             for gamma, theta in zip(path.gammas, thetas, strict=True)
         ]))  # fmt: skip
     return errors
@@ -244,23 +313,23 @@ def _held_out_errors(
 
 
 def _fold_decisions(
-    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
-) -> Floats:
-    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
-    return raw if isinstance(loss, DirichletDiscrete) else raw - loss.threshold
+    design: ScaledDesign,
+    y: Vector,
+    weight: Vector,
+    descent: Any,
+    fold: Fold,
+    paths: Sequence[Path],
+) -> list[list[Floats]]:
+    found = []
+    for path in paths:
+        objective = _objective(design, y, weight, fold, path)
+        found.append([
+            _held_out_decision(objective.with_gamma(gamma), theta, fold)
+            for gamma, theta in zip(path.gammas, walk(objective, path, descent), strict=True)
+        ])  # fmt: skip
+    return found
 
 
-def _fold_mistakes(
-    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
-) -> NDArray[np.bool_]:
-    loss, raw = _fold_scores(design, y, weight, descent, fold, path)
-    return loss.wrong(design.rows.local(y)[fold.test], raw)
-
-
-def _fold_scores(
-    design: ScaledDesign, y: Vector, weight: Vector, descent: Any, fold: Fold, path: Path
-) -> tuple[BetaBernoulli | DirichletDiscrete, Floats]:
-    objective = _objective(design, y, weight, fold, path)
-    theta = walk(objective, path, descent)[-1]
-    last: AnyObjective = objective.with_gamma(path.gammas[-1])
-    return last.loss, design.rows.local(last.scores(theta))[fold.test]
+def _held_out_decision(objective: AnyObjective, theta: Floats, fold: Fold) -> Floats:
+    raw = objective.rows.local(objective.scores(theta))[fold.test]
+    return objective.loss.decision(raw)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs import ScaledDesign
-from bblr.estimators._training import ROBUST, make_solver, make_start, robust_start
-from bblr.losses import BetaBernoulli
+from bblr.estimators._training import make_solver, make_start, robust_start
+from bblr.losses import BetaBernoulli, BetaPrior
 from bblr.objective import Objective
 from bblr.priors import Gaussian
 from bblr.solvers.zero_one import Progress, ZeroOneProblem, widest
@@ -21,6 +21,7 @@ _MIDDLE = 200_000
 # The annealed fit that the solvers start from.
 _START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _START_L2 = 1.0
+_START_PLATEAUS = BetaPrior(0.2, 0.6)
 
 
 def joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
@@ -41,7 +42,7 @@ def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
 
 def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
     """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
-    loss = BetaBernoulli.from_prior(ROBUST, _START_GAMMAS[0])
+    loss = BetaBernoulli.from_prior(_START_PLATEAUS, _START_GAMMAS[0])
     objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
     start = robust_start(objective, make_start(objective, 1e-4), np.zeros(design.size))
     solver = make_solver("auto", _START_GAMMAS, objective, 1e-4, 100)

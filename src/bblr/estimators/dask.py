@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+from bblr._checks import all_or_nothing
+from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._on_cluster import OnCluster
-from bblr.estimators._training import DEFAULT_L2
 from bblr.estimators.linear import BBLRClassifier
 from bblr.estimators.linear_cv import BBLRClassifierCV
 
@@ -19,8 +20,8 @@ class DaskBBLRClassifier(OnCluster, BBLRClassifier):
 
     Parameters
     ----------
-    prior, l2, gamma_min, gamma_max, gamma_growth, leverage, solver, tol, max_iter, \
-fit_intercept, class_weight, warm_start, random_state, verbose
+    prior, l2, gamma_min, gamma_max, gamma_growth, leverage, noise_free_proba, solver, tol, \
+max_iter, fit_intercept, class_weight, warm_start, random_state, verbose
         As in :class:`~bblr.BBLRClassifier`. ``prior="learned"`` brings a score a row to the
         client in each of its rounds.
     client : distributed.Client or None, default=None
@@ -55,21 +56,22 @@ feature_names_in_
     >>> with Client(n_workers=2, processes=False, dashboard_address=":0") as client:
     ...     model = DaskBBLRClassifier().fit(X, y)
     ...     model.predict_proba(X)[:2].compute().round(1)
-    array([[0.8, 0.2],
-           [0.2, 0.8]])
+    array([[0.9, 0.1],
+           [0.7, 0.3]])
     """
 
     _local = BBLRClassifier
 
     def __init__(
         self,
-        prior: Any = "robust",
+        prior: Any = "auto",
         *,
-        l2: float = DEFAULT_L2,
+        l2: Any = "auto",
         gamma_min: float = 1.0,
         gamma_max: Any = "auto",
         gamma_growth: float = 2.0,
-        leverage: float | None = None,
+        leverage: Any = "auto",
+        noise_free_proba: bool = False,
         solver: Any = "auto",
         tol: float = 1e-4,
         max_iter: int = 100,
@@ -87,6 +89,7 @@ feature_names_in_
             gamma_max=gamma_max,
             gamma_growth=gamma_growth,
             leverage=leverage,
+            noise_free_proba=noise_free_proba,
             solver=solver,
             tol=tol,
             max_iter=max_iter,
@@ -108,7 +111,7 @@ class DaskBBLRClassifierCV(OnCluster, BBLRClassifierCV):
 
     Parameters
     ----------
-    prior, l2s, gamma_limit, leverage, cv
+    prior, l2s, gamma_limit, leverage, scoring, noise_free_proba, cv
         As in :class:`~bblr.BBLRClassifierCV`.
     n_jobs : int or None, default=None
         Taken for the sake of the local classifier; it does not apply: all workers work on one
@@ -150,9 +153,11 @@ n_features_in_, feature_names_in_
         self,
         prior: Any = "tuned",
         *,
-        l2s: Any = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
+        l2s: Any = "auto",
         gamma_limit: float = 8.0,
         leverage: Any = "tuned",
+        scoring: str = "accuracy",
+        noise_free_proba: bool = False,
         cv: Any = 5,
         n_jobs: int | None = None,
         solver: str = "auto",
@@ -169,6 +174,8 @@ n_features_in_, feature_names_in_
             l2s=l2s,
             gamma_limit=gamma_limit,
             leverage=leverage,
+            scoring=scoring,
+            noise_free_proba=noise_free_proba,
             cv=cv,
             n_jobs=n_jobs,
             solver=solver,
@@ -180,3 +187,26 @@ n_features_in_, feature_names_in_
             verbose=verbose,
         )
         self.client = client
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the meta-parameters and fit the classifier on the cluster.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
+        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
+            Classes.
+        sample_weight : as y, default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for splitters that keep them together.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        return self._fit_there(X, y, sample_weight, groups=groups)

@@ -26,7 +26,7 @@ from bblr.estimators._kernel_front import (
 )
 from bblr.estimators._kernel_held_out import learned_prior, validated_share
 from bblr.estimators._sparse_kernel import Elimination, gauss_laplace
-from bblr.estimators._training import AnyPrior, own_link, resolve_any_prior
+from bblr.estimators._training import AnyPrior, own_link, resolve_prior
 from bblr.estimators._watch import Watch
 from bblr.solvers import Stage, geometric
 
@@ -322,7 +322,9 @@ default="rbf"
     def _resolve_prior(
         self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
     ) -> AnyPrior:
-        prior = resolve_any_prior(self.prior, problem.y, problem.weight, n_classes)
+        prior = resolve_prior(
+            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
+        )
         if self.prior != "learned" or problem.rarest() < 2:
             return prior
         return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import LARGEST, all_or_nothing, check_jobs, check_number, check_numbers
+from bblr._checks import (
+    LARGEST,
+    all_or_nothing,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_numbers,
+)
+from bblr.estimators._calibration import Calibrated, fit_link
 from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._expansion import KernelClassifier
 from bblr.estimators._front import Training, validate_kernel_training
@@ -26,18 +34,16 @@ from bblr.estimators._kernel_choice import (
 from bblr.estimators._kernel_front import centre_limit, check_kernel_parameters, make_problem
 from bblr.estimators._kernel_slam import KernelSearch
 from bblr.estimators._kernel_sparsify import HeldOut, Sparsify
+from bblr.estimators._scoring import SCORINGS
 from bblr.estimators._training import (
-    MILD,
     check_prior_name,
-    even_prior,
     own_link,
-    resolve_any_prior,
+    resolve_prior,
 )
 from bblr.estimators._validation import (
     Path,
     Validation,
-    fit_link,
-    link_of,
+    held_out_link,
     makes_folds,
     shared_weight,
 )
@@ -64,7 +70,7 @@ default="rbf"
     degree, coef0 : float, default=3, 0
         Parameters of "poly".
     prior : str or BetaPrior, default="tuned"
-        Plateaus in training: "tuned" starts from a = 0.05, b = 0.9 and changes them where
+        Plateaus in training: "tuned" starts from "mild" and changes them where
         held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
         held-out scores; the others as in :class:`KernelBBLRClassifier`.
     l2s : sequence of float, default=(30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
@@ -81,6 +87,9 @@ default="rbf"
         As in :class:`KernelBBLRClassifier`.
     gamma_limit : float, default=2
         Largest gamma to try.
+    scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
+default="accuracy"
+        What the choice is made for, as in :class:`BBLRClassifierCV`.
     cv : int, splitter or iterable, default=5
         Folds. An integer means stratified folds in random order, fewer where a class has not as
         many examples, and three divisions of the data where there are fewer than 2,000 examples.
@@ -162,6 +171,7 @@ default="rbf"
         max_vectors: int | None = None,
         max_centers: Any = "auto",
         gamma_limit: float = 2.0,
+        scoring: str = "accuracy",
         cv: Any = 5,
         n_jobs: int | None = None,
         tol: float = 1e-4,
@@ -184,6 +194,7 @@ default="rbf"
         self.max_vectors = max_vectors
         self.max_centers = max_centers
         self.gamma_limit = gamma_limit
+        self.scoring = scoring
         self.cv = cv
         self.n_jobs = n_jobs
         self.tol = tol
@@ -197,7 +208,7 @@ default="rbf"
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier.
 
         Parameters
@@ -208,6 +219,8 @@ default="rbf"
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for splitters that keep them together.
 
         Returns
         -------
@@ -229,7 +242,10 @@ default="rbf"
         random = check_random_state(self.random_state)
         watch = Watch(self, X, y, sample_weight)
         descent = make_kernel_descent(self.tol, int(self.max_iter))
-        search = make_search(self.cv, problem, rows, training, descent, random, self.n_jobs, watch)
+        search = make_search(
+            self.cv, problem, rows, training, descent, random, self.n_jobs, watch, self.scoring,
+            groups,
+        )  # fmt: skip
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with watch.over(3 if self.sparsity is None else 4):
@@ -248,10 +264,10 @@ default="rbf"
             watch.unpack = unpack
             fitted, held = self._fit_chosen(chosen, final, random, watch)
             self.gamma_ = fitted.objective.loss.gamma
-            self.link_ = own_link(fitted.objective.loss)
+            self.link_, shift = own_link(fitted.objective.loss), np.zeros(1)
             if not watch.stopped:
-                self.link_ = _fit_link(chosen.validation, path, held)
-            self._unpack_expansion(fitted, final.gram.function, rows, training)
+                self.link_, shift = _fit_link(chosen.validation, path, held)
+            self._unpack_expansion(fitted, final.gram.function, rows, training, shift)
         return self
 
     def _choose(
@@ -262,9 +278,9 @@ default="rbf"
         watch = search.watch
         standing = self.prior
         if self.prior in ("tuned", "learned"):
-            standing = even_prior(MILD, n_classes)
+            standing = "mild"
         part = search.problem
-        prior = resolve_any_prior(standing, part.y, part.weight, n_classes)
+        prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
         self.grid_ = search.grid(widths, l2s, prior)
         repeats = search.held_out / float(part.weight.sum())
         best = settle(self.grid_, search.held_out / repeats, watch)
@@ -318,6 +334,7 @@ default="rbf"
         check_prior_name(self.prior)
         check_jobs(self.n_jobs)
         check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
+        check_choice("scoring", self.scoring, SCORINGS)
         return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
 
     def _fit_dense(
@@ -331,9 +348,10 @@ default="rbf"
         return fit(problem, basis, path.prior, path.l2, path.gammas, descent, watch)
 
 
-def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Any:
+def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Calibrated:
     if held is None:
-        return fit_link(validation, path)
+        return held_out_link(validation, path)
     decision, rows = held
     weight = shared_weight(validation.weight, rows)
-    return link_of(decision, validation.y[rows], weight)
+    free = validation.design.fit_intercept
+    return fit_link(decision, validation.y[rows], weight, free=free)

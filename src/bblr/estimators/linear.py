@@ -13,26 +13,37 @@ from sklearn.utils import check_random_state
 from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
+from bblr.estimators._calibration import Calibrated, calibrated
 from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
-from bblr.estimators._sampled import anneal_from_start
+from bblr.estimators._marginal import (
+    Unknown,
+    first_objective,
+    leverage_limit,
+    penalty_of,
+    plateaus_of,
+)
+from bblr.estimators._marginal import settle as settled
+from bblr.estimators._sampled import Settle, anneal_from_start
 from bblr.estimators._training import (
-    DEFAULT_L2,
     GAMMA_MANY,
     GAMMA_TWO,
+    LOOSE,
     SOLVERS,
     AnyObjective,
     anneal,
     learn,
-    make_objective,
+    make_descent,
     make_solver,
     own_link,
-    resolve_any_prior,
+    prior_of,
+    settled_like,
     unpack,
+    warn_if_flat,
 )
 from bblr.estimators._watch import Watch
-from bblr.losses import BetaBernoulli
+from bblr.losses import BetaBernoulli, DirichletDiscrete, DirichletPrior
 from bblr.many_objective import ManyObjective
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 
@@ -54,37 +65,50 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     More than two classes are fitted by the Dirichlet-discrete model, P(k) = w * theta_k +
     (1 - w) * softmax_k(gamma * f(x)), with a score for each class.
 
+    Nothing needs tuning: by default the penalty and the plateaus are those that the marginal
+    likelihood of the data suggests, so that clean data get next to no plateaus and noisy labels
+    get high ones. Probabilities come from a link fitted to leave-one-out scores.
+
     Parameters
     ----------
-    prior : {"robust", "mild", "weak", "empirical", "learned"}, BetaPrior or DirichletPrior, \
-default="robust"
-        Plateaus of the model. A name means the same weight w for any number of classes, "weak"
-        one pseudo count for each.
+    prior : {"auto", "robust", "mild", "weak", "empirical", "learned"}, BetaPrior or \
+DirichletPrior, default="auto"
+        Plateaus of the model, mu = w * theta + (1 - w) * sigmoid. A name chooses the weight w;
+        the mean theta is the share of each class, so that rare classes keep their place.
 
-        - "robust": a = 0.2, b = 0.6, a good choice on every data set we have tried;
-        - "mild": a = 0.05, b = 0.9;
-        - "weak": alpha = beta = 1, n = 100, close to logistic regression (the paper's BBLR1);
-        - "empirical": the counts of positives, negatives and examples (BBLR2), so b = 1/2 and a is
-          half the share of positives;
+        - "auto": the rates of labels that have nothing to do with their row, estimated together
+          with the penalty;
+        - "robust": w = 0.4;
+        - "mild": w = 0.1;
+        - "weak": one pseudo count for each class against 100 examples, close to logistic
+          regression;
+        - "empirical": the counts of the classes (the paper's BBLR2), so w = 1/2;
         - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
           gradients, started from the error rates of a first fit (as in BBLR4).
-    l2 : float, default=3
-        Strength of the Gaussian prior on the weights of the standardised features. The intercept
-        is not penalised. The weights of more than two classes count twice, so that two classes
-        with a score each would be the model of two classes.
+    l2 : float or "auto", default="auto"
+        Strength of the Gaussian penalty on the weights of the standardised features. "auto" is
+        the one of greatest marginal likelihood; with more than 1,500 parameters for each class,
+        an eighth of the mean squared length of a row. The intercept is not penalised. The
+        weights of more than two classes count twice, so that two classes with a score each would
+        be the model of two classes.
     gamma_min : float, default=1
         Sharpness of the first stage of training.
     gamma_max : float or "auto", default="auto"
-        Sharpness of the last stage; "auto" is 8 for two classes and 2 for more, whose many
-        weights want a stronger penalty (it weakens with the square of gamma), and `gamma_min`
-        where that is larger.
+        Sharpness of the last stage. With ``l2="auto"``, "auto" is 1: a penalty that suits the
+        data sets the sharpness as well, since raising gamma weakens it by the square of gamma.
+        With a penalty of your own it is 8 for two classes and 2 for more. Never below
+        `gamma_min`.
     gamma_growth : float, default=2
         Factor between the sharpness of one stage and the next.
-    leverage : float or None, default=None
+    leverage : float, "auto" or None, default="auto"
         Rows whose squared distance from the centre of the features exceeds this many times the
         median count less, by the square of the excess. The plateaus bound what a row costs; this
-        bounds how far it reaches. 3 helps where rows may lie anywhere, as under gross errors of
-        measurement; None counts all rows alike.
+        bounds how far it reaches. "auto" is 3, or what 15 % of the rows exceed if that is more
+        (None where training errors are searched for); None counts all rows alike.
+    noise_free_proba : bool, default=False
+        Whether ``predict_proba`` gives the probability of the true class, the plateaus taken out,
+        instead of the probability of the label as it would be recorded. Better where labels are
+        noisy and the classes lie apart, worse where they overlap.
     solver : {"auto", "fisher", "lbfgs", "sla", "search"} or object, default="auto"
         How each stage is solved.
 
@@ -129,9 +153,13 @@ default="robust"
     gamma_ : float
         Sharpness at which the weights were fitted.
     prior_ : BetaPrior or DirichletPrior
-        Plateaus.
+        Plateaus in training.
+    l2_ : float
+        Penalty.
+    leverage_ : float or None
+        Bound on the reach of far-off rows.
     link_ : Link or ManyLink
-        The map from scores to probabilities.
+        The map from scores to probabilities, fitted to leave-one-out scores.
     path_ : list of Stage
         For each gamma: objective, training errors, iterations and why it stopped. Where rows are
         many, all gammas but the last are walked through on a sample of rows, and their figures
@@ -149,6 +177,10 @@ default="robust"
 
     Notes
     -----
+    The penalty is MacKay's: effective parameters divided by squared weights. The plateaus are
+    found by expectation and maximisation on leave-one-out scores. Both are brought up to date
+    between steps of the descent (docs/defaults.md).
+
     Features are centred and scaled internally, without a copy of X, so the result does not depend
     on their units. Columns that are mostly zero keep their zero.
 
@@ -159,21 +191,22 @@ default="robust"
     >>> X, y = load_uci("heart", return_X_y=True)
     >>> model = BBLRClassifier().fit(X, y)
     >>> model.predict_proba(X[:2]).round(1)
-    array([[0.8, 0.2],
-           [0.2, 0.8]])
+    array([[0.9, 0.1],
+           [0.7, 0.3]])
     """
 
     _many = True
 
     def __init__(
         self,
-        prior: Any = "robust",
+        prior: Any = "auto",
         *,
-        l2: float = DEFAULT_L2,
+        l2: Any = "auto",
         gamma_min: float = 1.0,
         gamma_max: Any = "auto",
         gamma_growth: float = 2.0,
-        leverage: float | None = None,
+        leverage: Any = "auto",
+        noise_free_proba: bool = False,
         solver: Any = "auto",
         tol: float = 1e-4,
         max_iter: int = 100,
@@ -190,6 +223,7 @@ default="robust"
         self.gamma_max = gamma_max
         self.gamma_growth = gamma_growth
         self.leverage = leverage
+        self.noise_free_proba = noise_free_proba
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -236,36 +270,80 @@ default="robust"
 
     def _fit(self, training: Training, watch: Watch) -> Self:
         n_classes = len(training.classes)
-        prior = resolve_any_prior(self.prior, training.class_labels, training.totals, n_classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
-        objective = make_objective(
-            prior, float(self.gamma_min), float(self.l2), design, training.y, training.weight
+        objective = first_objective(
+            self.prior, self.l2, float(self.gamma_min), design, training
         )
-        if self.leverage is not None:
-            objective = objective.bounded(float(self.leverage))
+        self.leverage_ = self._leverage(objective)
+        if self.leverage_ is not None:
+            objective = objective.bounded(self.leverage_)
+        now = [objective]
+
+        def settle(objective: AnyObjective, theta: Floats) -> tuple[AnyObjective, Floats]:
+            unknown = Unknown(
+                self.l2 == "auto", self.prior == "auto", self.leverage == "auto"
+            )
+            if unknown and not watch.stopped:
+                with watch.task("choose penalty and plateaus"):
+                    found = settled(objective, theta, unknown, training.shares, self.tol)
+                objective, theta = found.objective, found.theta
+                watch.say(
+                    f"l2 {penalty_of(objective):.4g}, plateaus "
+                    f"{plateaus_of(objective).round(3).tolist()} after {found.rounds} rounds"
+                )
+                now[0] = settled_like(now[0], objective)
+                if objective.counted is None:
+                    self.leverage_ = None
+            return objective, theta
 
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-            estimator._unpack(best, objective.with_gamma(best.gamma), training)
+            final = now[0].with_gamma(best.gamma)
+            link = Calibrated(own_link(final.loss), np.zeros(1))
+            estimator._unpack(best, final, link, training)
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
-        # One more than stages: a walk may have to be repeated.
-        with watch.over(len(gammas) + 1 + learned + self._searches(objective), unpack):
-            solution = self._solve(objective, self._warm(objective, training), gammas, watch)
+        # Besides stages: what is chosen before, a link after, and a walk that is repeated.
+        with watch.over(len(gammas) + 3 + learned + self._searches(objective), unpack):
+            warm = self._warm(objective, training)
+            solution, objective = self._solve(objective, warm, gammas, watch, settle)
             final: AnyObjective = objective.with_gamma(solution.gamma)
             if learned and not watch.stopped:
                 solution, final = learn(final, solution, partial(self._relearn, watch), watch)
-            self._unpack(solution, final, training)
+            warn_if_flat(final, solution.theta)
+            link = Calibrated(own_link(final.loss), np.zeros(1))
+            if not watch.stopped:
+                with watch.task("calibrate"):
+                    many = isinstance(final, ManyObjective)
+                    descent = make_descent(
+                        "auto", final.size, LOOSE * self.tol, int(self.max_iter), many=many
+                    )
+                    link = calibrated(final, solution, descent)
+            self._unpack(solution, final, link, training)
         return self
+
+    def _leverage(self, objective: AnyObjective) -> float | None:
+        if self.leverage is None:
+            return None
+        if self.leverage != "auto":
+            return float(self.leverage)
+        # A search for the fewest training errors is to count them all.
+        return None if self._searches(objective) else leverage_limit(objective)
 
     def _gammas(self, n_classes: int) -> tuple[float, ...]:
         last = self.gamma_max
         if last == "auto":
-            last = max(self.gamma_min, GAMMA_TWO if n_classes == 2 else GAMMA_MANY)
+            last = GAMMA_TWO if n_classes == 2 else GAMMA_MANY
+            # A penalty that suits the data sets the sharpness; there is nothing left to anneal.
+            last = max(self.gamma_min, 1.0 if self.l2 == "auto" else last)
         return geometric(self.gamma_min, last, self.gamma_growth)
 
     def _check_parameters(self) -> None:
-        check_number("l2", self.l2, low=0, high=LARGEST)
+        for name, value in (("l2", self.l2), ("leverage", self.leverage)):
+            if isinstance(value, str):
+                check_choice(name, value, ("auto",))
+        if not isinstance(self.l2, str):
+            check_number("l2", self.l2, low=0, high=LARGEST)
         check_number("tol", self.tol, low=0, strict=True)
         check_number("gamma_min", self.gamma_min, low=1 / LARGEST, high=LARGEST)
         if isinstance(self.gamma_max, str):
@@ -273,7 +351,7 @@ default="robust"
         else:
             check_number("gamma_max", self.gamma_max, low=1 / LARGEST, high=LARGEST)
         check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
-        if self.leverage is not None:
+        if self.leverage is not None and not isinstance(self.leverage, str):
             check_number("leverage", self.leverage, low=0, strict=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         if self.gamma_max != "auto" and self.gamma_min > self.gamma_max:
@@ -301,22 +379,17 @@ default="robust"
         if not same:
             return None
         coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
-        if isinstance(objective, ManyObjective):
-            return design.pack_many(coef, intercept).ravel()
+        if isinstance(self.prior_, DirichletPrior):
+            shift = DirichletDiscrete.from_prior(self.prior_, self.gamma_).shift
+            return design.pack_many(coef, intercept - np.array(shift)).ravel()
         threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
         return design.pack(coef[0], float(intercept[0]) + threshold)
 
     def _searches(self, objective: AnyObjective) -> bool:
         """Whether a search of the zero-one loss follows."""
-        even = not isinstance(objective, ManyObjective) or objective.loss.symmetric
-        if self.solver == "search" and not even:
-            raise ValueError(
-                "solver='search' needs the same plateau for each of many classes; choose another "
-                "prior or another solver."
-            )
         small = objective.size * objective.n_rows <= _SEARCH_SIZE
-        auto = self.solver == "auto" and self.l2 < _SEARCH_L2 and small and even
-        return auto or self.solver == "search"
+        little = self.l2 != "auto" and self.l2 < _SEARCH_L2
+        return (self.solver == "auto" and little and small) or self.solver == "search"
 
     def _solve(
         self,
@@ -324,16 +397,20 @@ default="robust"
         warm: Floats | None,
         gammas: tuple[float, ...],
         watch: Watch,
-    ) -> Solution:
+        settle: Settle,
+    ) -> tuple[Solution, AnyObjective]:
         solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
-            solution = anneal_from_start(annealing, objective, self.tol, watch)
+            solution, objective = anneal_from_start(
+                annealing, objective, self.tol, watch, settle
+            )
         else:
             start = np.zeros(objective.size) if warm is None else warm
+            objective, start = settle(objective, start)
             solution = anneal(annealing, objective, start, self.tol, watch)
         if solver != "search" or watch.stopped:
-            return solution
+            return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sharp: AnyObjective = objective.with_gamma(solution.gamma)
         with watch.task("zero-one search"):
@@ -342,9 +419,10 @@ default="robust"
         stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
         watch.say_stage(stage)
         n_iter = solution.n_iter + found.n_iter
-        return replace(
+        found = replace(
             found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage]
         )
+        return found, objective
 
     def _relearn(self, watch: Watch, objective: AnyObjective, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
@@ -353,12 +431,18 @@ default="robust"
         return stage.minimise(objective, theta, callback=watch.walk(gammas, keep=False))
 
     def _unpack(
-        self, solution: Solution, objective: AnyObjective, training: Training
+        self,
+        solution: Solution,
+        objective: AnyObjective,
+        calibrated: Calibrated,
+        training: Training,
     ) -> None:
         self.classes_ = training.classes
         coef, intercept = unpack(objective, solution.theta)
+        intercept = intercept + calibrated.shift
         self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
-        self.link_ = own_link(objective.loss)
-        self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
+        self.link_ = calibrated.link
+        self.prior_, self.gamma_ = prior_of(objective.loss), objective.loss.gamma
+        self.l2_ = penalty_of(objective)
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

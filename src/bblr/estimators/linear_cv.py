@@ -8,47 +8,61 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._checks import LARGEST, all_or_nothing, check_jobs, check_number, check_numbers
+from bblr._checks import (
+    LARGEST,
+    all_or_nothing,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_numbers,
+)
 from bblr.designs import ScaledDesign
+from bblr.estimators._calibration import Calibrated
 from bblr.estimators._callbacks import with_callbacks
 from bblr.estimators._front import Training, validate_training
 from bblr.estimators._linear import ProbabilisticLinearClassifier
+from bblr.estimators._marginal import (
+    Unknown,
+    first_objective,
+    leverage_limit,
+    penalty_of,
+    settle,
+)
+from bblr.estimators._scoring import SCORINGS
 from bblr.estimators._slam import Slam
 from bblr.estimators._training import (
-    DEFAULT_L2,
-    GAMMA_MANY,
-    GAMMA_TWO,
     LOOSE,
-    ROBUST,
-    STANDING,
     AnyObjective,
-    AnyPrior,
     anneal,
     check_prior_name,
-    even_prior,
     make_descent,
     make_objective,
     make_start,
     own_link,
-    resolve_any_prior,
+    prior_of,
     robust_start,
     unpack,
+    warn_if_flat,
 )
-from bblr.estimators._validation import FEW, Path, Trial, Validation, fit_link, make_folds
+from bblr.estimators._validation import (
+    FEW,
+    Path,
+    Trial,
+    Validation,
+    held_out_link,
+    learned_plateaus,
+    make_folds,
+)
 from bblr.estimators._watch import Watch
-from bblr.losses import BetaPrior
 from bblr.solvers import Annealing, Solution, Stage
 
 Floats = NDArray[np.float64]
 
-_DEFAULT_GAMMAS = (1.0, 2.0, 4.0, 8.0)
-_LEVERAGE = 3.0
-# With few examples the least of many cross-validated errors is mostly luck, and a choice must beat
-# the default by this many standard errors: fewer where the prior is given, or there are more than
-# two classes, and the rest of the default was not made for it. With thousands of examples luck
-# moves the error by little.
-_EVIDENCE_TUNED = 2.0
-_EVIDENCE_GIVEN = 1.0
+# Penalties to try, as multiples of the one that the data suggest.
+_L2_FACTORS = (16.0, 4.0, 1.0, 0.25)
+# The least of many cross-validated errors is partly luck: a choice must beat the default by so
+# many standard errors.
+_EVIDENCE = 1.0
 
 
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
@@ -72,16 +86,25 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         - "learned": the plateaus of greatest likelihood on held-out scores, by their gradients,
           started from the held-out error rates; penalty and schedule are then chosen anew (BBLR4);
         - the others as in :class:`BBLRClassifier`.
-    l2s : tuple of float, default=(0.1, 0.3, 1, 3, 10, 30)
+    l2s : "auto" or tuple of float, default="auto"
         Penalties to try; while the weakest of them is the best, weaker ones are tried as well.
+        "auto" stands for 16, 4, 1 and 1/4 times the one that the marginal likelihood suggests.
     gamma_limit : float, default=8
         Largest gamma to try.
     leverage : {"tuned"}, float or None, default="tuned"
-        Bound on the reach of far-off rows, as in :class:`BBLRClassifier`. "tuned" starts from 3
-        and gives it up where held-out rows speak clearly for that.
+        Bound on the reach of far-off rows, as in :class:`BBLRClassifier`. "tuned" starts from
+        its "auto" and gives it up where held-out rows speak clearly for that.
+    scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
+default="accuracy"
+        What the choice is made for, on held-out rows; of more than two classes "roc_auc" is the
+        mean of each class against the rest.
+    noise_free_proba : bool, default=False
+        As in :class:`BBLRClassifier`.
     cv : int, splitter or iterable, default=5
         Folds. An integer means stratified folds in random order, fewer where a class has not as
         many examples, and three divisions of the data where there are fewer than 2,000 examples.
+        Rows in order of time or in groups want a splitter that respects it, such as
+        ``TimeSeriesSplit()``, or ``GroupKFold()`` with `groups` in ``fit``.
     n_jobs : int or None, default=None
         Folds to work on at the same time, by joblib.
     solver : {"auto", "fisher", "lbfgs"}, default="auto"
@@ -116,7 +139,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
     link_ : Link or ManyLink
         The map from scores to probabilities, fitted to held-out scores.
     trials_ : list of Trial
-        Every path tried, with its cross-validated error.
+        Every path tried, with its cross-validated error, or what `scoring` makes of it.
     path_ : list of Stage
         The final fit, a row a gamma.
     n_iter_ : int
@@ -132,11 +155,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    A default stands unless the best trial beats it on held-out examples: the prior asked for, or
-    a = 0.1, b = 0.8 (a = 0.2, b = 0.6 from 2,000 examples on), l2 = 3, gamma = 1, 2, 4, 8 (1, 2
-    for more than two classes) and leverage = 3. With 2,000 examples or more any margin will do;
-    with fewer it takes two standard errors where the plateaus of two classes are tuned, one
-    otherwise.
+    What :class:`BBLRClassifier` would do stands unless the best trial beats it on held-out
+    examples by a standard error of the paired difference.
 
     Examples
     --------
@@ -154,9 +174,11 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self,
         prior: Any = "tuned",
         *,
-        l2s: Any = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
+        l2s: Any = "auto",
         gamma_limit: float = 8.0,
         leverage: Any = "tuned",
+        scoring: str = "accuracy",
+        noise_free_proba: bool = False,
         cv: Any = 5,
         n_jobs: int | None = None,
         solver: str = "auto",
@@ -172,6 +194,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         self.l2s = l2s
         self.gamma_limit = gamma_limit
         self.leverage = leverage
+        self.scoring = scoring
+        self.noise_free_proba = noise_free_proba
         self.cv = cv
         self.n_jobs = n_jobs
         self.solver = solver
@@ -185,7 +209,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier.
 
         Parameters
@@ -196,6 +220,8 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             Classes; of a directory of Parquet files also the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for splitters that keep them together.
 
         Returns
         -------
@@ -213,9 +239,9 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         """
         self._check_parameters()
         training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training, Watch(self, X, y, sample_weight))
+        return self._fit(training, Watch(self, X, y, sample_weight), groups)
 
-    def _fit(self, training: Training, watch: Watch) -> Self:
+    def _fit(self, training: Training, watch: Watch, groups: Any = None) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         many = len(training.classes) > 2
         descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
@@ -226,14 +252,15 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             design,
             training.y,
             training.weight,
-            make_folds(self.cv, labels, weights, self.random_state),
+            make_folds(self.cv, labels, weights, self.random_state, groups),
             replace(descent, tol=coarse * descent.tol),
             watch,
             self.n_jobs,
+            self.scoring,
         )
         with watch.over(3):
             with watch.search():
-                path, trials = self._choose(validation, len(training.classes))
+                path, trials, validation = self._choose(validation, training)
             objective = make_objective(
                 path.prior, path.gammas[0], path.l2, design, training.y, training.weight
             )
@@ -243,14 +270,18 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
                 # With the link of the loss itself while there is none of held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-                link = own_link(objective.with_gamma(best.gamma).loss)
+                link = Calibrated(
+                    own_link(objective.with_gamma(best.gamma).loss), np.zeros(1)
+                )
                 estimator._unpack(objective, best, path, link, trials, training)
 
             watch.unpack = unpack
             solution = self._fit_path(path, objective, descent, watch)
-            link = own_link(objective.with_gamma(solution.gamma).loss)
+            final: AnyObjective = objective.with_gamma(solution.gamma)
+            warn_if_flat(final, solution.theta)
+            link = Calibrated(own_link(final.loss), np.zeros(1))
             if not watch.stopped:
-                link = fit_link(validation, path)
+                link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self
 
@@ -265,12 +296,17 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
             found = anneal(annealing, objective, start, self.tol, watch)
         return replace(found, trace=watch.noted(found.trace))
 
-    def _penalties(self) -> tuple[float, ...]:
+    def _penalties(self, standing: float) -> tuple[float, ...]:
+        if isinstance(self.l2s, str):
+            return tuple(factor * standing for factor in _L2_FACTORS)
         return tuple(sorted(check_numbers("l2s", self.l2s, low=0, high=LARGEST), reverse=True))
 
     def _check_parameters(self) -> None:
         check_prior_name(self.prior)
-        self._penalties()
+        if isinstance(self.l2s, str):
+            check_choice("l2s", self.l2s, ("auto",))
+        self._penalties(1.0)
+        check_choice("scoring", self.scoring, SCORINGS)
         check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
         if isinstance(self.leverage, str) and self.leverage != "tuned":
             raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")
@@ -284,56 +320,69 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
                 f"solver must be one of 'auto', 'fisher', 'lbfgs'; got {self.solver!r}."
             )
 
-    def _choose(self, validation: Validation, n_classes: int) -> tuple[Path, list[Trial]]:
-        l2s = self._penalties()
-        given = self.prior
-        if self.prior in ("tuned", "learned"):
-            given = even_prior(STANDING if len(validation.y) < FEW else ROBUST, n_classes)
-        prior = resolve_any_prior(given, validation.y, validation.weight, n_classes)
-        last = min(float(self.gamma_limit), GAMMA_TWO if n_classes == 2 else GAMMA_MANY)
-        gammas = tuple(g for g in _DEFAULT_GAMMAS if g <= last)
-        path, trials = self._slam(validation, prior, gammas, l2s).choose(self.prior == "tuned")
+    def _choose(
+        self, validation: Validation, training: Training
+    ) -> tuple[Path, list[Trial], Validation]:
+        default = self._standing(validation, training)
+        if default.leverage is not None:
+            reach = validation.design.leverage(default.leverage, training.weight)
+            validation = replace(validation, reach=reach)
+        path, trials = self._slam(validation, default).choose(self.prior == "tuned")
         if self.prior == "learned" and not validation.watch.stopped:
-            link = fit_link(validation, path, even=False)
-            validation.watch.say(f"learned plateaus {link.prior}")
-            path, more = self._slam(validation, link.prior, gammas, l2s).choose(False)
+            default = default._replace(prior=learned_plateaus(validation, path))
+            validation.watch.say(f"learned plateaus {default.prior}")
+            path, more = self._slam(validation, default).choose(False)
             trials += more
-        return path, trials
+        return path, trials, validation
 
-    def _slam(
-        self,
-        validation: Validation,
-        prior: AnyPrior,
-        gammas: tuple[float, ...],
-        l2s: tuple[float, ...],
-    ) -> Slam:
-        tuned = self.leverage == "tuned"
-        nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / DEFAULT_L2)))
-        default = Path(prior, nearest, gammas, _LEVERAGE if tuned else self.leverage)
-        tuned_pair = self.prior == "tuned" and isinstance(prior, BetaPrior)
-        evidence = _EVIDENCE_TUNED if tuned_pair else _EVIDENCE_GIVEN
-        if len(validation.y) >= FEW:
-            evidence = 0.0
-        limit, watch = float(self.gamma_limit), validation.watch
-        return Slam(validation, default, l2s, limit, tuned, evidence, watch)
+    def _standing(self, validation: Validation, training: Training) -> Path:
+        """Return what BBLRClassifier would do with the same plateaus, if they are given."""
+        tuned = self.prior in ("tuned", "learned")
+        given = "auto" if tuned else self.prior
+        objective = first_objective(given, "auto", 1.0, validation.design, training)
+        limit: float | None = self.leverage
+        if isinstance(self.leverage, str):
+            limit = leverage_limit(objective)
+        objective = objective if limit is None else objective.bounded(limit)
+        start = robust_start(
+            objective, make_start(objective, self.tol), np.zeros(objective.size)
+        )
+        unknown = Unknown(True, tuned, self.leverage == "tuned")
+        found = settle(objective, start, unknown, training.shares, self.tol).objective
+        kept = limit if found.counted is not None else None
+        return Path(prior_of(found.loss), penalty_of(found), (1.0,), kept)
+
+    def _slam(self, validation: Validation, default: Path) -> Slam:
+        l2s = self._penalties(default.l2)
+        nearest = min(l2s, key=lambda l2: abs(np.log(max(l2, 1e-12) / default.l2)))
+        return Slam(
+            validation,
+            default._replace(l2=nearest),
+            l2s,
+            float(self.gamma_limit),
+            self.leverage == "tuned",
+            _EVIDENCE,
+            validation.watch,
+        )
 
     def _unpack(
         self,
         objective: AnyObjective,
         solution: Solution,
         path: Path,
-        link: Any,
+        link: Calibrated,
         trials: list[Trial],
         training: Training,
     ) -> None:
         self.classes_ = training.classes
         coef, intercept = unpack(objective.with_gamma(solution.gamma), solution.theta)
+        intercept = intercept + link.shift
         self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
         self.trials_ = trials
         self.gamma_ = solution.gamma
         self.l2_ = path.l2
         self.leverage_ = path.leverage
         self.prior_ = path.prior
-        self.link_ = link
+        self.link_ = link.link
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from bblr._numeric.likelihood import likeliest, plateaus_of
 from bblr._numeric.tensors import is_tensor, sigmoid
 from bblr.losses import BetaBernoulli, BetaPrior
 
 Floats = NDArray[np.float64]
 
-# Width of a vague prior on log gamma about the scale of the scores: where the classes separate
-# the likelihood alone would send gamma to infinity.
-_LOG_GAMMA_SCALE = 3.0
-# Free parameters of plateaus beyond this are those of plateaus at 0, 1/2 or 1.
-_FAR = 30.0
 # Error rates below this are no error rates of floats.
 _LEAST_RATE = 1e-13
 # The least number above 1/2.
@@ -61,21 +55,30 @@ class Link:
             return above.where(decision > 0, below)
         return np.where(decision > 0, np.maximum(found, _ABOVE), np.minimum(found, 0.5))
 
+    def without_plateaus(self) -> Self:
+        """Return the link to the probability of the true class, whatever is recorded."""
+        return type(self)(BetaPrior(0.0, 1.0), self.gamma)
+
     @classmethod
-    def fit(
-        cls, decision: Floats, y: Floats, weight: Floats, *, start: Self | None = None
-    ) -> Self:
+    def fit(cls, decision: Floats, y: Floats, weight: Floats) -> Self:
         """Return the link of greatest likelihood on decision values that were not trained on.
 
         One imagined example on the wrong side of each plateau keeps the plateaus off 0 and 1, as
         the rule of succession does.
         """
+        decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
         scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
         wrong = y * decision <= 0
         rates = _rates(wrong, y, weight)
-        first = np.array([*_free_from_plateaus(*rates), log(2.0)])
-        free = _newton(lambda x: _value_gradient(x, decision / scale, y, weight), first)
-        low, high = _plateaus(free)
+        unit = decision / scale
+        # From the error rates, and from next to no plateaus: either may end on a plateau at 1/2.
+        rare = max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE)
+        ends = [
+            likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
+            for start in (rates, (min(rare, 0.49), 1.0 - min(rare, 0.49)))
+        ]
+        free = min(ends, key=lambda end: end[1])[0]
+        low, high = plateaus_of(free)
         return cls(BetaPrior(low, high - low), exp(free[2]) / scale)
 
 
@@ -114,70 +117,8 @@ def asymptotic_prior(raw: Floats, threshold: float, y: Floats, weight: Floats) -
     return BetaPrior(low, high - low)
 
 
-def _plateaus(free: Floats) -> tuple[float, float]:
-    # a in (0, 1/2) and a + b in (1/2, 1), whatever the free parameters are, and however heavy the
-    # examples: beyond the bound floats would reach the ends.
-    first, second = np.clip(free[:2], -_FAR, _FAR)
-    return 0.5 * float(expit(first)), 1.0 - 0.5 * float(expit(second))
-
-
 def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
     def logit(p: float) -> float:
         return log(p) - log(1.0 - p)
 
     return logit(2.0 * low), logit(2.0 * (1.0 - high))
-
-
-def _newton(function: Callable[[Floats], tuple[float, Floats]], x: Floats) -> Floats:
-    """Return the minimum of a function of three variables, to the last digits.
-
-    The likelihood is flat in places, and only a second-order method ends at the same point for
-    the same data presented in another way. Negative curvature is turned over.
-    """
-    value, gradient = function(x)
-    for _ in range(100):
-        h = 1e-5
-        rows = [(function(x + h * e)[1] - function(x - h * e)[1]) / (2 * h) for e in np.eye(3)]
-        eigenvalues, vectors = np.linalg.eigh(0.5 * (np.array(rows) + np.array(rows).T))
-        curvature = np.maximum(np.abs(eigenvalues), 1e-8 * np.abs(eigenvalues).max() + 1e-12)
-        step = -vectors @ ((vectors.T @ gradient) / curvature)
-        length = float(np.abs(step).max())
-        if length == 0.0:
-            break
-        step *= min(1.0, 2.0 / length)
-        t = 1.0
-        for _ in range(40):
-            new_value, new_gradient = function(x + t * step)
-            if new_value <= value + 1e-4 * t * float(step @ gradient):
-                break
-            t *= 0.5
-        else:
-            break
-        x, value, gradient = x + t * step, new_value, new_gradient
-        if float(np.abs(t * step).max()) < 1e-10:
-            break
-    return x
-
-
-def _value_gradient(
-    free: Floats, decision: Floats, y: Floats, weight: Floats
-) -> tuple[float, Floats]:
-    low, high = _plateaus(free)
-    gamma = exp(free[2])
-    span = high - low
-    up, down = 0.5 - low, high - 0.5
-    offset = log(up) - log(down)
-    s = expit(gamma * decision + offset)
-    mu = low + span * s
-    own = np.where(y > 0, mu, 1.0 - mu)
-    value = -float(weight @ np.log(own)) - log(low) - log(1.0 - high)
-    value += 0.5 * (free[2] / _LOG_GAMMA_SCALE) ** 2
-    pull = -weight * np.where(y > 0, 1.0, -1.0) / own
-    bend = span * s * (1.0 - s)
-    # The offset moves with the plateaus: d offset = -d low / up - d high / down.
-    by_low = float(pull @ (1.0 - s - bend / up)) - 1.0 / low
-    by_high = float(pull @ (s - bend / down)) + 1.0 / (1.0 - high)
-    by_gamma = float(pull @ (bend * gamma * decision)) + free[2] / _LOG_GAMMA_SCALE**2
-    slope_low = low * (1.0 - 2.0 * low)
-    slope_high = -(1.0 - high) * (1.0 - 2.0 * (1.0 - high))
-    return value, np.array([by_low * slope_low, by_high * slope_high, by_gamma])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
+from bblr._numeric.likelihood import likeliest_plateau
 from bblr._numeric.tensors import is_tensor
 from bblr.losses import DirichletDiscrete, DirichletPrior
 
@@ -46,6 +47,10 @@ class ManyLink:
             return decision.new_tensor(loss.low) + loss.b * (loss.gamma * decision).softmax(1)
         return loss.probability(decision)
 
+    def without_plateaus(self) -> Self:
+        """Return the link to the probability of the true class, whatever is recorded."""
+        return type(self)(DirichletPrior((0.0,) * self.prior.n_classes), self.gamma)
+
     @classmethod
     def fit(cls, decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Self:
         """Return the link of greatest likelihood on scores that were not trained on.
@@ -76,6 +81,10 @@ class ManyLink:
         share = min(max(rate / fit.most, 1e-6), 0.9)
         first = np.zeros(2 if even else 2 + classes)
         first[:2] = log(share / (1.0 - share)), log(2.0)
+        if even:
+            data = np.ascontiguousarray(below), fit.y, np.asarray(weight, dtype=np.float64)
+            w, theta, gamma = fit.unpack(likeliest_plateau(first, *data, fit.most)[0])
+            return cls(DirichletPrior(tuple(w * theta)), gamma / scale)
         found = minimize(
             fit, first, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 500}
         )

@@ -179,7 +179,8 @@ def _fixed_prior(prior: str) -> Factory:
     def build(random_state: int, *, sparse: bool = False) -> Any:
         from bblr import BBLRClassifier
 
-        classifier = BBLRClassifier(prior=prior, random_state=random_state)
+        # The paper bounds what a row costs, not how far it reaches.
+        classifier = BBLRClassifier(prior=prior, leverage=None, random_state=random_state)
         return _tuned(classifier, {"l2": PENALTIES}, random_state, sparse)
 
     return build
@@ -244,14 +245,14 @@ METHODS: dict[str, Method] = _registry(
     (
         "BBLR1",
         "BBLR1",
-        "BBLRClassifier(prior='weak', l2=...)",
+        "BBLRClassifier(prior='weak', l2=..., leverage=None)",
         "Beta-Bernoulli loss with a weak prior; the L2 penalty chosen by cross-validation.",
         _fixed_prior("weak"),
     ),
     (
         "BBLR2",
         "BBLR2",
-        "BBLRClassifier(prior='empirical', l2=...)",
+        "BBLRClassifier(prior='empirical', l2=..., leverage=None)",
         "Beta-Bernoulli loss with the empirical prior; the L2 penalty by cross-validation.",
         _fixed_prior("empirical"),
     ),

@@ -207,7 +207,28 @@ class Loss:
         >>> Logistic().wrong([1, 1, -1], [0.5, 0.0, 0.5])
         array([False,  True,  True])
         """
-        return ~(margin(y, np.asarray(raw, dtype=np.float64) - self.threshold) > 0)
+        return ~(margin(y, self.decision(raw)) > 0)
+
+    def decision(self, raw: Any) -> Floats:
+        """Return the scores that decide: positive where the positive class is predicted.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples,)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Raw scores less `threshold`.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli
+        >>> BetaBernoulli(a=0.1, b=0.6).decision([0.0, 2.0]).round(2)
+        array([-0.69,  1.31])
+        """
+        return np.asarray(raw, dtype=np.float64) - self.threshold
 
     @property
     def threshold(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log
+from math import atanh, log
 from typing import Any, Self
 
 import numpy as np
@@ -249,11 +249,47 @@ class DirichletDiscrete:
         array([False,  True])
         """
         y = np.asarray(y, dtype=np.intp)
-        p = self.probability(raw) if not self.symmetric else np.array(raw, dtype=np.float64)
+        decision = np.array(self.decision(raw))
         rows = np.arange(len(y))
-        own = p[rows, y].copy()
-        p[rows, y] = -np.inf
-        return ~(own > p.max(axis=1))
+        own = decision[rows, y].copy()
+        decision[rows, y] = -np.inf
+        return ~(own > decision.max(axis=1))
+
+    def decision(self, raw: Any) -> Floats:
+        """Return the scores that decide: the class of the largest one is predicted.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Raw scores plus `shift`.
+
+        Examples
+        --------
+        >>> from bblr.losses import DirichletDiscrete
+        >>> loss = DirichletDiscrete(low=(0.3, 0.1))
+        >>> loss.probability([[0.0, 0.6]]).round(2)        # the plateaus outweigh the score
+        array([[0.51, 0.49]])
+        >>> loss.decision([[0.0, 0.6]]).round(2)
+        array([[ 0.  , -0.09]])
+        """
+        raw = np.asarray(raw, dtype=np.float64)
+        return raw if self.symmetric else raw + np.array(self.shift)
+
+    @property
+    def shift(self) -> tuple[float, ...]:
+        """What to add to the raw score of each class so that the largest one decides.
+
+        Between a class and the one with the highest plateau, where the others do not matter, both
+        are equally probable at a difference of scores that the plateaus fix. With two classes
+        that is exact; with more it keeps the decision linear in the features.
+        """
+        highest = max(self.low)
+        return tuple(-2.0 * atanh((highest - low) / self.b) / self.gamma for low in self.low)
 
     @property
     def symmetric(self) -> bool:

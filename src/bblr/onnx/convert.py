@@ -240,7 +240,7 @@ def _scores(graph: Graph, model: Any, X: str) -> str:
 
 def _probabilities(graph: Graph, model: Any, X: str) -> str:
     """Add the link of the scores: the probability of each class, a column each."""
-    link = model.link_
+    link = model._shown_link
     if isinstance(link, ManyLink):
         soft = graph.node("Softmax", decision(graph, model, X, link.gamma), axis=1)
         risen = graph.node("Mul", soft, graph.constant(link.prior.b))

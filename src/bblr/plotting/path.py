@@ -72,7 +72,7 @@ class PathDisplay:
     >>> from bblr.datasets import load_uci
     >>> from bblr.plotting import PathDisplay
     >>> X, y = load_uci("heart", return_X_y=True)
-    >>> model = BBLRClassifier().fit(X, y)
+    >>> model = BBLRClassifier("robust", l2=3.0).fit(X, y)
     >>> display = PathDisplay.from_estimator(model)
     >>> display.gammas
     array([1., 2., 4., 8.])

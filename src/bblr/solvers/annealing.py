@@ -60,7 +60,7 @@ class Annealing:
         self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
     ) -> Solution:
         """Walk through the stages from theta0, or until the callback says to stop."""
-        require(objective, "annealing", "with_gamma", "scores", "errors")
+        require(objective, "annealing", "with_gamma", "scores", "training_errors")
         if self.keep not in ("last", "best"):
             raise ValueError(f"keep must be 'last' or 'best', got {self.keep!r}.")
         theta = np.array(theta0, dtype=np.float64)
@@ -72,7 +72,7 @@ class Annealing:
             last = k == len(self.gammas) - 1
             found = self._stage(stage, theta, search, last)
             theta = found.theta
-            errors = stage.errors(theta, found.raw)
+            errors = stage.training_errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
             if best is None or self.keep == "last" or errors <= best.errors:
                 best = replace(found, errors=errors, gamma=gamma)

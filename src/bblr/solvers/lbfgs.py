@@ -37,11 +37,19 @@ class LBFGS:
     max_iter: int = 500
     memory: int = 10
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
-        """Descend from theta0 to a local minimum."""
+    def minimise(
+        self,
+        objective: Any,
+        theta0: Floats,
+        *,
+        precondition: Callable[[Floats], Floats] | None = None,
+        **_: Any,
+    ) -> Solution:
+        """Descend from theta0 to a local minimum, from a first guess of the inverse Hessian."""
         require(objective, "L-BFGS", "value_gradient", "preconditioner")
         here = evaluate(objective, np.array(theta0, dtype=np.float64))
-        precondition = objective.preconditioner(here.theta, here.raw)
+        if precondition is None:
+            precondition = objective.preconditioner(here.theta, here.raw)
         pairs: deque[Pair] = deque(maxlen=self.memory)
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:

@@ -205,6 +205,10 @@ class DaskRows(Rows):
         """Return the weighted loss."""
         return float(self.ask("rows.cost", loss, y, raw, weight))
 
+    def decision(self, loss: Any, raw: Vector) -> RemoteVector:
+        """Return the scores that decide, which take the plateaus into account."""
+        return self.new("rows.decision", loss, raw)
+
     def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict."""
         return float(self.ask("rows.errors", loss, y, raw, weight))
