@@ -33,7 +33,7 @@ wrong = np.isin(np.arange(len(y)), flipped)
 
 print(f"{len(flipped)} labels were turned over; the audit estimates {found.n_errors}")
 print(
-    f"of the {found.n_errors} first in its ranking {wrong[found.indices].sum()} are wrong"
+    f"of the {found.n_errors} rows that it names {wrong[found.indices].sum()} are wrong"
 )
 print(
     f"its suggestion is the true digit in {np.mean(found.suggested[flipped] == y[flipped]):.0%}"

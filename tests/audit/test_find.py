@@ -317,6 +317,45 @@ def test_the_result_hangs_together():
         found.scores = y
 
 
+def test_each_class_gets_as_many_as_are_estimated_wrong():
+    # Two certain errors among the labels "b", and doubt of half a row among the labels "a".
+    given = np.repeat(["a", "b"], 10)
+    scores = np.full(20, -9.0)
+    scores[:10], scores[[11, 13]] = np.log(0.06 / 0.94), [9.0, 2.0]
+    found = bblr.audit.LabelErrors(scores, given[::-1], None, np.array(["a", "b"]), given)
+    assert found.n_errors == 2 and found.class_errors.tolist() == [0, 2]
+    assert found.indices.tolist() == [11, 13]
+    X, y, _ = noisy()
+    found = find_label_errors(OWN, X, np.array(["no", "yes"])[y], random_state=0)
+    assert found.class_errors.sum() == found.n_errors
+    assert np.bincount(y[found.indices]).tolist() == found.class_errors.tolist()
+    assert (np.diff(found.scores[found.indices]) <= 0).all()
+    expected = [found.probability[y == k].sum() for k in (0, 1)]
+    assert np.abs(found.class_errors - expected).max() <= 1
+
+
+def test_rates_between_classes():
+    X, y = load_iris(return_X_y=True)
+    y[:15] = 2
+    found = find_label_errors(OWN, X, y, random_state=0)
+    assert found.classes.tolist() == [0, 1, 2]
+    assert found.flip_rates[0, 2] == pytest.approx(0.3, abs=0.1)
+    np.testing.assert_allclose(found.flip_rates.sum(axis=1), 1.0)
+    assert np.diag(found.flip_rates)[1:].min() > 0.95
+    assert set(found.ranking[:15]) == set(range(15)) and (found.suggested[:15] == 0).all()
+
+
+def test_the_positives_of_a_rare_class_are_left_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 10))
+    y = (rng.random(3000) < expit(X @ rng.normal(size=10) * 0.7 - 4.0)).astype(int)
+    assert 0.03 < y.mean() < 0.09
+    for model in (OWN, BBLRClassifier(), LogisticRegression()):
+        found = find_label_errors(model, X, y, random_state=0)
+        assert found.n_errors <= 0.01 * len(y)
+        assert found.wrong_plateau[y == 1].mean() <= 0.1
+
+
 def test_clean_labels_raise_few_doubts():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 80)

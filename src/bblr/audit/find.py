@@ -19,14 +19,13 @@ from sklearn.utils.validation import (
 
 from bblr._checks import check_jobs
 from bblr._numeric.tensors import as_numpy, is_tensor
+from bblr.audit.flips import estimate_flips
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.audit.models import class_scores, fitted
 from bblr.audit.result import LabelErrors
 from bblr.audit.settled import settled
 from bblr.designs import Shards
-from bblr.estimators._evidence import log_odds_wrong
 from bblr.estimators._front import found_classes
-from bblr.estimators.many_link import ManyLink
 
 __all__ = ["find_label_errors"]
 
@@ -44,9 +43,9 @@ def find_label_errors(
 ) -> LabelErrors:
     """Rank rows by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it. A link with plateaus is then
-    fitted to these scores: the height of the plateaus is the share of labels that have nothing to
-    do with their row, and gives each row the log-odds that its label is one of these.
+    Every row is scored by models that were trained without it. From these scores the rates are
+    estimated at which each class was given the label of each other one, and from the rates the
+    log-odds that the label of a row is wrong.
 
     Parameters
     ----------
@@ -74,14 +73,18 @@ def find_label_errors(
     Returns
     -------
     LabelErrors
-        ``ranking``, ``scores``, ``suggested``, ``wrong_plateau``, ``n_errors``, and ``indices``,
-        the first ``n_errors`` of the ranking.
+        ``ranking``, ``scores``, ``suggested``, ``wrong_plateau``, ``flip_rates``, ``n_errors``,
+        ``class_errors``, and ``indices``, as many rows of each class from the top of the ranking.
 
     Notes
     -----
-    With s the softmax of the scores, sharpened as suits them best, b the height of the upper
-    plateaus over the lower ones and low = (1 - b) / K, label g of K classes is wrong at odds of
-    (1 - s_g) / s_g * low / (low + b).
+    With s the softmax of the scores, sharpened and shifted as suits them best, and T[k, g] the
+    rate at which class k is given label g, label g is wrong at odds of
+    sum_{k != g} T[k, g] s_k / (T[g, g] s_g).
+
+    Where classes overlap, noise and overlap look alike. Rates are believed only as far as the
+    likelihood gains by them and as they exceed the overlap, so that clean labels raise few doubts;
+    there the estimate of the number of errors is too low rather than too high.
 
     ``BBLRClassifierCV`` and ``KernelBBLRClassifierCV`` choose their settings once, on all rows;
     the folds are fitted with these. Other searches (``GridSearchCV``) are run in every fold.
@@ -113,10 +116,14 @@ def find_label_errors(
         folds = make_folds(cv, data, random_state)
         raw = held_out_scores(settled(estimator, data), data, folds, n_jobs)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    link = ManyLink.fit(raw, data.codes, weight)
-    scores = log_odds_wrong(raw, data.codes, link.gamma, link.prior.b)
-    raw[np.arange(len(raw)), data.codes] = -np.inf
-    return LabelErrors(scores, data.classes[raw.argmax(axis=1)])
+    flips = estimate_flips(raw, data.codes, weight)
+    return LabelErrors(
+        flips.log_odds,
+        data.classes[flips.suggested],
+        flip_rates=flips.rates,
+        classes=data.classes,
+        given=data.y,
+    )
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -23,6 +23,13 @@ class LabelErrors:
         Log-odds that the label of each row is wrong.
     suggested : ndarray of shape (n_samples,)
         The likeliest class of each row, its label apart: what to write where that is wrong.
+    flip_rates : ndarray of shape (n_classes, n_classes), default=None
+        Estimated share of the rows of each true class (rows) that were given each label (columns):
+        the diagonal was labelled rightly.
+    classes : ndarray of shape (n_classes,), default=None
+        The classes, in the order of the rates.
+    given : ndarray of shape (n_samples,), default=None
+        The labels that were audited.
 
     Attributes
     ----------
@@ -32,10 +39,12 @@ class LabelErrors:
         The rows on the wrong plateau: their labels are more likely wrong than right.
     n_errors : int
         Estimated number of wrong labels: the sum of the probabilities, rounded.
+    class_errors : ndarray of int, shape (n_classes,)
+        How many of these carry the label of each class.
     ranking : ndarray of shape (n_samples,)
         All rows, the most evident errors first.
     indices : ndarray of shape (n_errors,)
-        The first `n_errors` rows of the ranking.
+        The first rows of the ranking, `class_errors` of each class.
 
     Examples
     --------
@@ -48,6 +57,9 @@ class LabelErrors:
 
     scores: NDArray[np.float64]
     suggested: NDArray[Any]
+    flip_rates: NDArray[np.float64] | None = None
+    classes: NDArray[Any] | None = None
+    given: NDArray[Any] | None = None
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
@@ -65,14 +77,35 @@ class LabelErrors:
         return round(float(self.probability.sum()))
 
     @cached_property
+    def class_errors(self) -> NDArray[np.intp]:
+        """Estimated number of wrong labels among those of each class."""
+        n_classes = 1 if self.classes is None else len(self.classes)
+        expected = np.bincount(self._codes, self.probability, minlength=n_classes)
+        # What rounding down leaves goes to the largest remainders, for the sum to be n_errors.
+        whole = np.floor(expected)
+        left = self.n_errors - int(whole.sum())
+        whole[np.argsort(whole - expected, kind="stable")[:left]] += 1
+        return whole.astype(np.intp)
+
+    @cached_property
     def ranking(self) -> NDArray[np.intp]:
         """All rows, the most evident errors first; of equals the first row first."""
         return np.argsort(-self.scores, kind="stable")
 
-    @property
+    @cached_property
     def indices(self) -> NDArray[np.intp]:
-        """The first `n_errors` rows of the ranking."""
-        return self.ranking[: self.n_errors]
+        """The first rows of the ranking, as many of each class as are estimated wrong."""
+        codes = self._codes[self.ranking]
+        named = np.zeros(len(codes), dtype=bool)
+        for code, count in enumerate(self.class_errors):
+            named[np.flatnonzero(codes == code)[:count]] = True
+        return self.ranking[named]
+
+    @property
+    def _codes(self) -> NDArray[np.intp]:
+        if self.classes is None or self.given is None:
+            return np.zeros(len(self.scores), dtype=np.intp)
+        return np.searchsorted(self.classes, self.given)
 
     def __repr__(self) -> str:
         n = len(self.scores)

@@ -1,0 +1,199 @@
+"""What the estimate of flip rates promises."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from bblr.audit.flips import estimate_flips
+from bblr.audit.mixture import Mixture
+
+UNIFORM = np.array([[0.9, 0.1], [0.1, 0.9]])
+ONE_SIDED = np.array([[0.7, 0.3], [0.0, 1.0]])
+THREE = np.array([[0.8, 0.15, 0.05], [0.0, 1.0, 0.0], [0.02, 0.1, 0.88]])
+RING = 0.85 * np.eye(3) + 0.15 * np.roll(np.eye(3), 1, axis=1)
+
+
+def drawn(n, shares, sharpness, flips=None, seed=0):
+    """Return scores whose softmax are the classes' probabilities, labels and true classes."""
+    rng = np.random.default_rng(seed)
+    k = len(shares)
+    centres = sharpness * rng.permutation(np.eye(k))
+    middle = centres[rng.choice(k, size=n, p=shares)]
+    scores = middle + rng.normal(size=(n, k))
+    scores += np.log(shares)
+    truth = np.array([rng.choice(k, p=p) for p in softmax(scores, axis=1)])
+    flips = np.eye(k) if flips is None else flips
+    codes = np.array([rng.choice(k, p=flips[t]) for t in truth])
+    return scores, codes, truth
+
+
+def found(scores, codes, weight=None):
+    return estimate_flips(scores, codes, np.ones(len(codes)) if weight is None else weight)
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 1.5, 3.0, 6.0])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.94, 0.06), (0.4, 0.3, 0.3), (0.8, 0.15, 0.05)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_overlap_is_not_taken_for_noise(sharpness, shares, seed):
+    scores, codes, _ = drawn(1500, np.array(shares), sharpness, seed=seed)
+    flips = found(scores, codes)
+    wrong = expit(flips.log_odds)
+    assert wrong.mean() <= 0.03 and np.mean(flips.log_odds > 0) <= 0.03
+    for k in range(len(shares)):
+        assert np.mean(flips.log_odds[codes == k] > 0) <= 0.1
+        assert wrong[codes == k].mean() <= 0.1
+    size = softmax(scores, axis=1).sum(axis=0)
+    assert ((1 - np.diag(flips.rates)) * size).sum() <= 0.03 * len(codes)
+
+
+@pytest.mark.parametrize("true", [UNIFORM, ONE_SIDED, THREE, RING], ids=str)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_known_rates_are_recovered(true, seed):
+    k = len(true)
+    scores, codes, truth = drawn(6000, np.full(k, 1 / k), 9.0, true, seed)
+    flips = found(scores, codes)
+    error = np.sqrt(true * (1 - true) / (6000 / k))
+    assert (np.abs(flips.rates - true) <= 4 * error + 0.01).all()
+    wrong = codes != truth
+    assert expit(flips.log_odds).sum() == pytest.approx(wrong.sum(), rel=0.08)
+    top = np.argsort(-flips.log_odds)[: wrong.sum()]
+    assert wrong[top].mean() > 0.9
+    assert np.mean(flips.suggested[wrong] == truth[wrong]) > 0.9
+
+
+def test_one_sided_noise_is_seen_by_a_classifier_that_followed_it():
+    # Trained on such labels, a classifier of log-odds has moved its boundary with them.
+    scores, codes, _ = drawn(4000, np.array([0.6, 0.4]), 6.0, ONE_SIDED)
+    scores = 0.3 * scores + np.array([0.0, 0.8])
+    flips = found(scores, codes)
+    assert flips.rates[0, 1] == pytest.approx(0.3, abs=0.05)
+    assert flips.rates[1, 0] < 0.02
+    accused = flips.log_odds > 0
+    assert not accused[codes == 0].any() or accused[codes == 0].mean() < 0.01
+
+
+@pytest.mark.parametrize("flips", [None, THREE], ids=["clean", "noisy"])
+def test_permuted_classes_give_permuted_rates(flips):
+    scores, codes, _ = drawn(1500, np.array([0.5, 0.3, 0.2]), 5.0, flips)
+    order = np.array([2, 0, 1])
+    plain, moved = found(scores, codes), found(scores[:, order], np.argsort(order)[codes])
+    np.testing.assert_allclose(moved.rates, plain.rates[np.ix_(order, order)], atol=1e-3)
+    np.testing.assert_allclose(moved.log_odds, plain.log_odds, rtol=0.01, atol=0.01)
+    assert np.mean(order[moved.suggested] == plain.suggested) > 0.999
+
+
+def test_the_order_of_rows_does_not_matter():
+    scores, codes, _ = drawn(1000, np.array([0.5, 0.3, 0.2]), 4.0, THREE)
+    order = np.random.default_rng(1).permutation(1000)
+    plain, moved = found(scores, codes), found(scores[order], codes[order])
+    np.testing.assert_allclose(moved.rates, plain.rates, atol=1e-5)
+    np.testing.assert_allclose(moved.log_odds, plain.log_odds[order], rtol=1e-4, atol=1e-4)
+
+
+def test_units_and_origins_of_scores_do_not_matter():
+    scores, codes, _ = drawn(1000, np.array([0.6, 0.4]), 4.0, UNIFORM)
+    plain = found(scores, codes)
+    for unit in (2.0**-600, 2.0**980):
+        other = found(scores * unit, codes)
+        np.testing.assert_allclose(other.log_odds, plain.log_odds, rtol=1e-9, atol=1e-9)
+    offset = np.random.default_rng(1).normal(size=(1000, 1))
+    np.testing.assert_allclose(found(scores + offset, codes).rates, plain.rates, atol=1e-6)
+
+
+def test_weights_repeat_rows_and_zero_leaves_them_out():
+    scores, codes, _ = drawn(600, np.array([0.6, 0.4]), 5.0, ONE_SIDED)
+    times = np.random.default_rng(1).integers(0, 4, size=600)
+    weighted = found(scores, codes, times.astype(float))
+    repeated = found(np.repeat(scores, times, axis=0), np.repeat(codes, times))
+    np.testing.assert_allclose(weighted.rates, repeated.rates, atol=1e-4)
+    odds = np.repeat(weighted.log_odds, times)
+    np.testing.assert_allclose(odds, repeated.log_odds, rtol=1e-3, atol=1e-3)
+    assert np.isfinite(weighted.log_odds[times == 0]).all()
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 1e300])
+def test_odd_weights_are_borne(unit):
+    scores, codes, _ = drawn(200, np.array([0.6, 0.4]), 5.0, ONE_SIDED)
+    flips = found(scores, codes, np.full(200, unit))
+    assert np.isfinite(flips.log_odds).all()
+    np.testing.assert_allclose(flips.rates.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("kind", ["flat", "apart", "against", "tiny"])
+def test_odd_scores_are_borne(k, kind):
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(k), 2 if kind == "tiny" else 40)
+    scores = {
+        "flat": np.zeros((len(codes), k)),
+        "apart": 1e8 * np.eye(k)[codes],
+        "against": -50.0 * np.eye(k)[codes],
+        "tiny": rng.normal(size=(len(codes), k)),
+    }[kind]
+    flips = found(scores, codes)
+    assert np.isfinite(flips.log_odds).all() and np.isfinite(flips.rates).all()
+    assert (flips.rates >= 0).all()
+    np.testing.assert_allclose(flips.rates.sum(axis=1), 1.0)
+    assert (flips.suggested != codes).all()
+
+
+def test_a_rare_class_is_never_flagged_as_a_whole():
+    for seed in range(5):
+        scores, codes, _ = drawn(3000, np.array([0.943, 0.057]), 2.0, seed=seed)
+        # A classifier that has given the class up still ranks by the right direction.
+        for scale, shift in ((1.0, 0.0), (0.3, -3.0), (3.0, -3.0)):
+            flips = found(scale * scores + np.array([0.0, shift]), codes)
+            assert np.mean(flips.log_odds[codes == 1] > 0) <= 0.1
+
+
+def test_ten_classes_take_a_moment():
+    flips = 0.9 * np.eye(10) + 0.1 * np.roll(np.eye(10), 1, axis=1)
+    scores, codes, _ = drawn(3000, np.full(10, 0.1), 8.0, flips)
+    found(scores, codes)
+    start = time.perf_counter()
+    rates = found(scores, codes).rates
+    assert time.perf_counter() - start < 1.0
+    assert np.abs(rates - flips).max() < 0.09
+
+
+def test_more_classes_than_pairs_can_tell_share_one_rate():
+    scores, codes, _ = drawn(1500, np.full(101, 1 / 101), 12.0, 0.9 * np.eye(101) + 0.1 / 101)
+    rates = found(scores, codes).rates
+    assert 0.03 < 1 - np.diag(rates).mean() < 0.13
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [2, 4])
+def test_slopes_and_counts_of_a_pass(k, weighted):
+    scores, codes, _ = drawn(150, np.full(k, 1 / k), 2.0)
+    rng = np.random.default_rng(2)
+    weight = rng.random(150) if weighted else np.ones(150)
+    rows = Mixture.of(scores, codes, weight)
+    flips = rng.dirichlet(np.full(k, 2.0), size=k)
+    toward = rng.normal(size=(k, k))
+    free = rng.normal(size=1 + k)
+    sums = rows.sums(flips, free, toward)
+
+    def value(x):
+        return rows.sums(flips + x[0] * toward, free + x[1:]).value
+
+    step = 1e-6 * np.eye(2 + k)
+    slopes = [(value(e) - value(-e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(sums.gradient, slopes, rtol=1e-5, atol=1e-5)
+    joint = flips.T[codes] * rows.shares(free)
+    p = joint.sum(axis=1)
+    prior = 0.5 * (rows.precision * free) @ free
+    assert sums.value == pytest.approx(rows.weight @ np.log(p) - prior)
+    expected = np.zeros((k, k))
+    np.add.at(expected.T, codes, rows.weight[:, None] * joint / p[:, None])
+    np.testing.assert_allclose(sums.moved, expected)
+
+    def slope(x):
+        return rows.sums(flips + x[0] * toward, free + x[1:], toward).gradient
+
+    bends = [(slope(-e) - slope(e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(sums.information, bends, rtol=1e-5, atol=1e-5)
