@@ -16,7 +16,7 @@ from bblr import BBLRClassifier, find_label_errors
 from bblr.audit import LabelErrors
 from bblr.datasets import load_uci
 from bblr.files import audit_job
-from bblr.files.audit_words import estimate, evidence
+from bblr.files.audit_words import estimate, evidence, flip_rates
 from tests.files.conftest import bblr
 
 OURS = ["row", "given", "suggested", "probability", "score", "wrong_plateau"]
@@ -71,6 +71,25 @@ def test_the_table_has_every_row_by_falling_evidence(pets):
         assert (row["given"], row["note"]) == (own["kind"], own["note"])
         assert float(row["weight"]) == own["weight"] and int(row["data_row"]) == own["row"]
         assert row["suggested"] in {"cat", "dog"} - {row["given"]}
+
+
+def test_rates_between_classes_are_told(pets):
+    printed = audited("pets.csv", "--target", "kind").replace("\n", " ")
+    told = re.search(r"labelled wrongly: ([\d.]+) % of (\w+) as (\w+), [\d.]+ % of (\w+)", printed)
+    assert told is not None and {told[2], told[3]} == {"cat", "dog"} and told[4] == told[3]
+    assert 1.0 < float(told[1]) < 8.0
+    text = Path("audit.html").read_text(encoding="utf-8")
+    cells = Page(text).cells
+    assert cells[cells.index("Labelled as") + 4] == told[1]
+
+
+def test_only_rates_worth_a_line_are_told():
+    classes, rates = np.array(["a", "b"]), np.array([[0.9, 0.1], [0.0005, 0.9995]])
+    scores = np.array([3.0, -3.0])
+    found = LabelErrors(scores, classes[::-1], rates, classes, classes)
+    assert flip_rates(found) == [("a", "b", 0.1)]
+    assert flip_rates(LabelErrors(scores, classes[::-1])) == []
+    assert flip_rates(LabelErrors(-np.abs(scores), classes[::-1], rates, classes, classes)) == []
 
 
 def test_figures_are_those_of_the_function(tmp_path, monkeypatch):

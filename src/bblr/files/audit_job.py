@@ -20,7 +20,7 @@ from bblr._settings import SettingError, check_writable
 from bblr.audit import LabelErrors, find_label_errors
 from bblr.files._running import guarded, say, say_notes, writing
 from bblr.files.audit_report import render_audit
-from bblr.files.audit_words import estimate, evidence
+from bblr.files.audit_words import estimate, evidence, flip_rates
 from bblr.files.audited import Audited, read_audited
 from bblr.files.fit_job import build_classifier, fitting
 from bblr.files.summary import filled
@@ -137,6 +137,9 @@ def _lines(data: Audited, found: LabelErrors, how: str) -> Iterator[str]:
     yield how
     share = f" ({100 * found.n_errors / n:.1f} %)" if found.n_errors else ""
     yield "; ".join(filter(None, [f"{estimate(found)}{share}", evidence(found)]))
+    told = [f"{100 * r.rate:.1f} % of {r.true} as {r.given}" for r in flip_rates(found)]
+    if told:
+        yield f"labelled wrongly: {', '.join(told[:_MOST])}{', …' if told[_MOST:] else ''}"
     first = found.indices[:_MOST]
     if len(first):
         rows = ", ".join(f"{i + 1} ({data.y[i]}, not {found.suggested[i]}?)" for i in first)

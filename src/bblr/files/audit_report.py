@@ -11,7 +11,7 @@ import numpy as np
 from bblr import __version__
 from bblr._pages import environment
 from bblr.audit import LabelErrors
-from bblr.files.audit_words import estimate, evidence, plural
+from bblr.files.audit_words import estimate, evidence, flip_rates, plural
 from bblr.files.audited import Audited
 
 __all__ = ["render_audit"]
@@ -56,6 +56,7 @@ def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> 
     """
     named = found.indices
     pairs = Counter(zip(data.y[named].tolist(), found.suggested[named].tolist(), strict=True))
+    rates = flip_rates(found)
     names, rows = _top_rows(data, found)
     page = environment("bblr.files").get_template("audit.html.j2")
     return page.render(
@@ -69,6 +70,8 @@ def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> 
         n_wrong=int(found.wrong_plateau.sum()),
         pairs=pairs.most_common(_PAIRS),
         more_pairs=max(0, len(pairs) - _PAIRS),
+        rates=rates[:_PAIRS],
+        more_rates=max(0, len(rates) - _PAIRS),
         names=names,
         more_names=0 if data.own is None else max(0, data.own.shape[1] - len(names)),
         rows=rows,

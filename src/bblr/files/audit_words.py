@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from bblr.audit import LabelErrors
 
-__all__ = ["estimate", "evidence", "plural"]
+__all__ = ["FlipRate", "estimate", "evidence", "flip_rates", "plural"]
+
+# Lower rates are not worth a line.
+_LEAST_RATE = 0.001
+
+
+class FlipRate(NamedTuple):
+    """The share of a true class that was given the label of another one."""
+
+    true: Any
+    given: Any
+    rate: float
+
+
+def flip_rates(found: LabelErrors) -> list[FlipRate]:
+    """Return the rates between classes that are worth telling, the highest first."""
+    if found.flip_rates is None or found.classes is None or found.n_errors == 0:
+        return []
+    rates = found.flip_rates.copy()
+    np.fill_diagonal(rates, 0.0)
+    order = np.argsort(-rates, axis=None, kind="stable")
+    names = found.classes.tolist()
+    pairs = [divmod(i, len(names)) for i in order.tolist()]
+    return [
+        FlipRate(names[k], names[g], float(rates[k, g]))
+        for k, g in pairs
+        if rates[k, g] >= _LEAST_RATE
+    ]
 
 
 def plural(count: int, one: str, many: str) -> str:
