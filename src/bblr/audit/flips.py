@@ -137,7 +137,8 @@ def _own_rates(
         if _kept(most, n_classes - 1) < _LEAST_TRUST:
             continue
         gain = value - rows.calibrated(without, own).value
-        clear = _clear(1.0 - float(flips[k, k]), _OVERLAP_ONE * float(overlap[k]))
+        apart = abs(float(flips[k, k] - pooled[k, k]))
+        clear = _clear(apart, _OVERLAP_ONE * float(overlap[k]))
         trust = _kept(gain, n_classes - 1) * clear
         if trust >= _LEAST_TRUST:
             believed[k] += trust * (flips[k] - common[k])
