@@ -28,7 +28,7 @@ X /= X.max()
 _, dirty, flipped = add_noise(
     X, y, protocol="label-flip", fraction=0.1, random_state=0, return_index=True
 )
-found = find_label_errors(BBLRClassifier(gamma_max=2), X, dirty, random_state=0)
+found = find_label_errors(BBLRClassifier(), X, dirty, random_state=0)
 wrong = np.isin(np.arange(len(y)), flipped)
 
 print(f"{len(flipped)} labels were turned over; the audit estimates {found.n_errors}")
@@ -66,7 +66,7 @@ size = tumours.mean(axis=1)
 misfiled = malignant[np.argsort(-size[malignant])[: round(0.075 * len(truth))]]
 labels = truth.copy()
 labels[misfiled] = 1
-audit = find_label_errors(BBLRClassifier(gamma_max=2), tumours, labels, random_state=0)
+audit = find_label_errors(BBLRClassifier(), tumours, labels, random_state=0)
 
 cases = {
     "digits, random mistakes": (wrong, found.ranking, plain_ranking(X, dirty)),

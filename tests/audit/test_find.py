@@ -33,7 +33,7 @@ from bblr import (
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.evaluation import add_noise
 
-OWN = BBLRClassifier(gamma_max=2)
+OWN = BBLRClassifier()
 
 
 def noisy(n=200, seed=0):

@@ -20,7 +20,7 @@ from bblr import (
     find_label_errors,
 )
 
-OWN = BBLRClassifier(gamma_max=2)
+OWN = BBLRClassifier()
 
 
 X0, Y0 = np.arange(20.0).reshape(10, 2), np.arange(10) % 2

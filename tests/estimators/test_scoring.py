@@ -91,6 +91,19 @@ def test_groups_reach_the_splitter():
         BBLRClassifierCV(cv=3).fit(X, y, groups=groups)
 
 
+@pytest.mark.filterwarnings("ignore::bblr.exceptions.ConstantScoresWarning")
+@pytest.mark.parametrize("scoring", SCORINGS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_class_that_is_never_held_out_does_no_harm(scoring, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] > 0).astype(int) * (classes - 2)
+    y[:20:2] = classes - 1
+    model = BBLRClassifierCV(cv=TimeSeriesSplit(5), scoring=scoring).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert all(np.isfinite(trial.error) for trial in model.trials_)
+
+
 @pytest.mark.parametrize("cv", [TimeSeriesSplit(3), KFold(3)])
 def test_folds_in_order_do_not_depend_on_the_seed(cv):
     X, y = make_classification(240, 4, random_state=0)

@@ -319,3 +319,13 @@ def test_a_tensor_as_an_array_may_have_a_gradient_but_not_be_sparse(heart, model
     np.testing.assert_array_equal(found, expected)
     with pytest.raises(TypeError, match=r"sparse tensor.*to_dense"):
         clone(model).fit(X.to_sparse(), y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_penalty_and_plateaus_of_many_rows_are_those_of_numpy(classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=5000), [-0.5, 0.5][: classes - 1])
+    here, there = agree(BBLRClassifier(), X, y, atol=1e-6)
+    assert there.l2_ == pytest.approx(here.l2_, rel=1e-6)
+    assert there.prior_.w == pytest.approx(here.prior_.w, abs=1e-9)

@@ -96,7 +96,7 @@ def test_figures_are_those_of_the_function(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     audited("heart", "--out", "heart.csv", "--seed", "3")
     X, y = load_uci("heart", return_X_y=True)
-    found = find_label_errors(BBLRClassifier(gamma_max=2), X, y, random_state=3)
+    found = find_label_errors(BBLRClassifier(), X, y, random_state=3)
     rows = table("heart.csv")
     assert [int(row["row"]) - 1 for row in rows] == found.ranking.tolist()
     np.testing.assert_allclose(

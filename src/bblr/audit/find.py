@@ -51,7 +51,7 @@ def find_label_errors(
     ----------
     estimator : classifier
         Any classifier with ``decision_function`` or ``predict_proba``, pipelines included; it is
-        cloned, not changed. ``BBLRClassifier(gamma_max=2)`` ranked best where we looked.
+        cloned, not changed. ``BBLRClassifier()`` ranked best where we looked.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows, as the estimator takes them, in memory.
     y : array-like of shape (n_samples,)
@@ -98,7 +98,7 @@ def find_label_errors(
     >>> from bblr.datasets import load_uci
     >>> X, y = load_uci("breast", return_X_y=True)
     >>> y[[5, 50, 500]] = 1 - y[[5, 50, 500]]
-    >>> found = find_label_errors(BBLRClassifier(gamma_max=2), X, y, random_state=0)
+    >>> found = find_label_errors(BBLRClassifier(), X, y, random_state=0)
     >>> set(found.indices) >= {5, 50, 500}
     True
     """
@@ -132,7 +132,7 @@ def _check_estimator(estimator: Any) -> None:
     if not whole or not is_classifier(estimator):
         raise TypeError(
             "estimator must be a classifier with decision_function or predict_proba, such as "
-            f"BBLRClassifier(gamma_max=2); got {estimator!r}."
+            f"BBLRClassifier(); got {estimator!r}."
         )
 
 

@@ -85,7 +85,7 @@ def _decisions(model: Any, X: Any, known: Any, classes: NDArray[Any]) -> Floats 
         )
     raise TypeError(
         "estimator must be a classifier with decision_function or predict_proba once fitted, "
-        f"such as BBLRClassifier(gamma_max=2); got {model!r}."
+        f"such as BBLRClassifier(); got {model!r}."
     )
 
 

@@ -156,7 +156,7 @@ def audit(
         typer.Option(
             metavar="NAME",
             help="Any classifier of bblr.",
-            show_default="BBLRClassifier with gamma_max=2",
+            show_default="BBLRClassifier",
         ),
     ] = None,
     param: Annotated[

@@ -165,6 +165,11 @@ class Design(ABC):
         """Return the design of some rows in ascending order, or None where that is no gain."""
         return None
 
+    def some_rows(self, rows: NDArray[np.intp]) -> Floats | None:
+        """Return a few rows in ascending order as an array, or None where they cannot be had."""
+        taken = self.taken(rows)
+        return None if taken is None else taken.table()
+
     def narrowed(self) -> Design:
         """Return the design at its fastest precision, where no column is far from zero."""
         return self

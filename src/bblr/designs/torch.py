@@ -83,6 +83,13 @@ class TorchDesign(Design):
         """Return the design of some rows; None where a pass over all takes no longer."""
         if len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK:
             return None
+        return self._picked(rows)
+
+    def some_rows(self, rows: NDArray[np.intp]) -> Floats:
+        """Return a few rows in ascending order as an array."""
+        return self._picked(rows).table()
+
+    def _picked(self, rows: NDArray[np.intp]) -> TorchDesign:
         start, found = 0, []
         for part in self.parts:
             own = rows[(rows >= start) & (rows < start + len(part))] - start

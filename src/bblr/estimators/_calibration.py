@@ -110,7 +110,8 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     at_base = -float(weight @ np.log(shares[codes]))
     found = link.probability(decision)
     own = found[np.arange(len(codes)), codes] if many else np.where(codes == 1, found, 1.0 - found)
-    free = free and float(weight.sum()) >= _LEAST_WEIGHT
+    # A class that no fold has held out has no base rate.
+    free = free and float(weight.sum()) >= _LEAST_WEIGHT and bool((shares > 0).all())
     if not free or -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(classes if many else 1))
     return _from_base_rate(decision, codes, weight, shares)
@@ -136,8 +137,8 @@ def _from_base_rate(
         p = log_softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
         return -float(weight @ p[rows, codes])
 
-    # At the lower end it is the base rate, to five digits.
-    log_gamma = float(minimize_scalar(cost, bounds=(-12.0, 3.0), method="bounded").x)
+    # At the lower end it is the base rate to five digits, and the shift still of a size to show.
+    log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
     gamma = float(np.exp(log_gamma)) / scale
     if many:
         prior = DirichletPrior((0.0,) * len(shares))

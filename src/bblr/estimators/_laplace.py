@@ -49,20 +49,19 @@ class Drawn(NamedTuple):
 def draw_rows(objective: AnyObjective) -> Drawn | None:
     """Return all rows that count, or a sample; None where they cannot be had."""
     rows, design = objective.rows, objective.design
-    n = objective.n_rows
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
-    if n <= most:
-        chosen = np.arange(n)
-    else:
-        chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    # Rows of an array are looked at where they are; others are fetched, a device's all if few.
-    taken = design.design.taken(chosen) if n > most or design.design.elsewhere else None
-    if taken is None and n <= most:
-        taken = design.design
-    if taken is None:
+    chosen = np.arange(objective.n_rows)
+    if not design.design.elsewhere:
+        chosen = np.flatnonzero(rows.local(objective.weight) > 0)
+    n = len(chosen)
+    if n > most:
+        chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
+    every = len(chosen) == objective.n_rows and not design.design.elsewhere
+    table = design.design.table() if every else design.design.some_rows(chosen)
+    if table is None:
         return None
     Z = np.empty((len(chosen), design.size))
-    np.subtract(taken.table(), design.centre, out=Z[:, : design.n_features])
+    np.subtract(table, design.centre, out=Z[:, : design.n_features])
     Z[:, : design.n_features] /= design.scale
     if design.fit_intercept:
         Z[:, -1] = 1.0

@@ -79,6 +79,8 @@ def _misplaced(
     losses = np.zeros(len(codes))
     for k, scores in columns.items():
         own = codes == k
+        if not (weight[own].sum() > 0 and weight[~own].sum() > 0):
+            continue  # never held out, or nothing else is: there is nothing to rank
         for side, sign in ((own, 1.0), (~own, -1.0)):
             beyond = _share_beyond(sign * scores[side], sign * scores[~side], weight[~side])
             losses[side] += beyond * total / (2.0 * float(weight[side].sum()) * len(columns))

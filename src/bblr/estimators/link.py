@@ -68,14 +68,13 @@ class Link:
         """
         decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
         scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
-        wrong = y * decision <= 0
-        rates = _rates(wrong, y, weight)
         unit = decision / scale
-        # From the error rates, and from next to no plateaus: either may end on a plateau at 1/2.
-        rare = max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE)
+        # From the shares of positives on either side, and from next to no plateaus: any one may
+        # end on a plateau at 1/2.
+        rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
         ends = [
             likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
-            for start in (rates, (min(rare, 0.49), 1.0 - min(rare, 0.49)))
+            for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
         ]
         free = min(ends, key=lambda end: end[1])[0]
         low, high = plateaus_of(free)
@@ -99,6 +98,16 @@ class Step:
         above = decision > 0
         # Torch would take single precision for its default.
         return self.prior.a + self.prior.b * (above.double() if is_tensor(above) else 1.0 * above)
+
+
+def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
+    """Return the share of positives below and above the threshold, on their own side of 1/2."""
+    found = []
+    for side in (~above, above):
+        positive = float(weight[side & (y > 0)].sum()) + 1.0
+        found.append(positive / (float(weight[side].sum()) + 2.0))
+    low, high = max(found[0], _LEAST_RATE), min(found[1], 1.0 - _LEAST_RATE)
+    return min(low, 0.49), max(high, 0.51)
 
 
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:

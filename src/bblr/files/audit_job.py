@@ -28,7 +28,7 @@ from bblr.files.summary import filled
 __all__ = ["AuditJob", "run_audit"]
 
 # What ranked best on other data than those of the claim; see docs/audit.md.
-USUAL, USUAL_PARAMS = "BBLRClassifier", ("gamma_max=2",)
+USUAL = "BBLRClassifier"
 _HEADER = ("row", "given", "suggested", "probability", "score", "wrong_plateau")
 _MOST = 10
 
@@ -57,10 +57,7 @@ class AuditJob:
 
     def prepared(self) -> Any:
         """Check every setting and return the classifier; nothing is read or written."""
-        usual = self.classifier is None and not self.params
-        classifier = build_classifier(
-            self.classifier or USUAL, USUAL_PARAMS if usual else self.params, self.seed
-        )
+        classifier = build_classifier(self.classifier or USUAL, self.params, self.seed)
         if self.jobs is not None and self.jobs < 1:
             raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
         check_writable("out", self.out, (".csv",))
