@@ -44,11 +44,11 @@ def plot_dirty_labels(names):
         source("plot_dirty_labels")
     )
     ratio = mean[OURS, "at random"] / mean[LR, "at random"]
-    assert np.all((ratio[2:] > 0.6) & (ratio[2:] < 0.78))
+    assert np.all((ratio[2:] > 0.5) & (ratio[2:] < 0.67))
     at = shares.index(0.075)
     assert mean[OURS, "the plain ones"][at] < mean[LR, "the plain ones"][at] / 3
-    for kind in ("one-sided", "the plain ones"):
-        assert mean[OURS, kind][-1] > 20 and mean[LR, kind][-1] > 20
+    assert mean[OURS, "one-sided"][-1] > 20 and mean[LR, "one-sided"][-1] > 20
+    assert mean[OURS, "the plain ones"][-1] < mean[LR, "the plain ones"][-1] / 3
     harm = [mean[LR, kind][at] for kind in ("at random", "one-sided", "the plain ones")]
     assert harm == sorted(harm)
 
@@ -73,10 +73,9 @@ def plot_calibration(names):
     loss = {key: value[2] for key, value in figures.items()}
     learned, cv = 'BBLRClassifier("learned")', "BBLRClassifierCV()"
     assert all(loss["clean", LR] <= value for (kind, _), value in loss.items() if kind == "clean")
-    assert gap["clean", "BBLRClassifier()"] > 0.05
-    assert max(gap["clean", learned], gap["clean", cv]) < 0.02
-    for name in (learned, cv):
-        assert 0.4 < gap["10 % outliers", name] / gap["10 % outliers", LR] < 0.55
+    assert max(value for (kind, _), value in gap.items() if kind == "clean") < 0.02
+    for name in ("BBLRClassifier()", learned, cv):
+        assert gap["10 % outliers", name] / gap["10 % outliers", LR] < 0.2
         assert figures["10 % outliers", name][0] < figures["10 % outliers", LR][0] - 3
     flipped = [value[0] for (kind, _), value in figures.items() if "flipped" in kind]
     assert max(flipped) - min(flipped) < 0.5
@@ -111,7 +110,7 @@ def plot_entity_resolution(names):
     share, said_yes = names["share"], names["said_yes"]
     for name, ways in share.items():
         alone, offer, linked = ways.values()
-        assert offer > alone + 4
+        assert offer > alone + 3
         assert abs(linked - offer) < 1.5
         assert said_yes[name] < names["n_matches"]
     first, second = share.values()
@@ -123,7 +122,7 @@ def plot_digits(names):
     ours, theirs = names["mean"][OURS], names["mean"][LR]
     assert theirs[0] < ours[0] < theirs[0] + 1
     assert np.all(ours[1:] < theirs[1:])
-    assert 0.7 < ours[-1] / theirs[-1] < 0.8
+    assert 0.65 < ours[-1] / theirs[-1] < 0.85
     assert min(names["let_go"].values()) > 85
 
 

@@ -22,8 +22,9 @@ def test_every_file_tells_the_same_version():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {bblr.__version__}\n" in citation
     date = re.search(r"\ndate-released: ([\d-]+)\n", citation)
-    first = re.search(r"\n## (.+)\n", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
-    assert date and first and first[1] == f"{bblr.__version__} ({date[1]})"
+    titles = re.findall(r"\n## (.+)\n", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    first = next(title for title in titles if title != "Unreleased")
+    assert date and first == f"{bblr.__version__} ({date[1]})"
 
 
 def test_the_citation_names_the_paper():

@@ -50,10 +50,10 @@ training_sets = {
 # %%
 # Three ways to have plateaus
 # ---------------------------
-# The plateaus of ``BBLRClassifier()`` are fixed at 0.2 and 0.8: good for decisions, not
-# a claim about your data. ``prior="learned"`` fits them to the training data.
-# :class:`~bblr.BBLRClassifierCV` trains with plateaus that are good for decisions, and
-# then fits those it *reports* to held-out scores.
+# ``BBLRClassifier()`` trains with plateaus at the rates of stray labels that it finds in
+# the data, ``prior="learned"`` with those of greatest likelihood, and
+# :class:`~bblr.BBLRClassifierCV` with those that decide held-out rows best. What they
+# *report* is fitted apart from that, to leave-one-out or held-out scores.
 
 models = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
@@ -101,12 +101,10 @@ plt.show()
 # %%
 # What to take from it
 # --------------------
-# - On clean data logistic regression is as good as it gets. The fixed plateaus of
-#   ``BBLRClassifier()`` make it too timid at both ends; learned ones and
-#   :class:`~bblr.BBLRClassifierCV` come close to the diagonal.
+# - On clean data logistic regression is as good as it gets, and the others are next to
+#   it: plateaus for training cost nothing in calibration.
 # - With outliers logistic regression loses on all counts: more errors, and
-#   probabilities shrunk towards the middle. The plateaus keep the decisions, and about
-#   half of the calibration error goes away. The rest is in the data: positives were
-#   seen among the most negative rows, and the lower plateau rises to tell it.
+#   probabilities shrunk towards the middle. The plateaus and the bound on leverage keep
+#   the decisions, and nearly all of the calibration error goes away.
 # - Flipped labels bend everybody's probabilities alike, since they are calibrated to
 #   the labels that there are. No decision changes much, logistic regression's included.

@@ -73,12 +73,13 @@ def test_penalty_and_plateaus_of_a_sample_serve_all_rows(small_samples, unsample
     assert np.mean(found.predict(X) != whole.predict(X)) < 0.01
 
 
+@pytest.mark.filterwarnings("ignore::bblr.exceptions.ConstantScoresWarning")
 @pytest.mark.parametrize("rare", [30, 0])
 def test_a_class_the_sample_hardly_sees_is_not_left_to_it(small_samples, rare):
     X, y = data(6000)
     y[:] = 0
     y[-max(rare, 1) :] = 1
-    found = BBLRClassifier().fit(X, y)
+    found = BBLRClassifier("robust", l2=3.0).fit(X, y)
     assert all("rows" not in stage.reason for stage in found.path_)
 
 
