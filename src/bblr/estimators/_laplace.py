@@ -50,13 +50,12 @@ def draw_rows(objective: AnyObjective) -> Drawn | None:
     """Return all rows that count, or a sample; None where they cannot be had."""
     rows, design = objective.rows, objective.design
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
-    chosen = np.arange(objective.n_rows)
-    if not design.design.elsewhere:
-        chosen = np.flatnonzero(rows.local(objective.weight) > 0)
-    n = len(chosen)
+    n = objective.n_rows
+    # By number, wherever the rows are: the same ones on a cluster and on a device.
+    chosen = np.arange(n)
     if n > most:
-        chosen = np.sort(np.random.default_rng(0).choice(chosen, most, replace=False))
-    every = len(chosen) == objective.n_rows and not design.design.elsewhere
+        chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    every = n <= most and not design.design.elsewhere
     table = design.design.table() if every else design.design.some_rows(chosen)
     if table is None:
         return None
