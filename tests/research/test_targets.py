@@ -20,8 +20,8 @@ def everywhere(table, condition, **errors):
 
 def test_names_are_unique_and_every_kind_is_there():
     assert len(BY_NAME) == len(TARGETS)
-    # z and shares, ranks, HGB, log-loss, AUC, base rate and constants, wide.
-    assert len(TARGETS) == 2 * 2 * (3 + 7) + 7 + 2 * 4 + 2 * 2 * 7 + 2 * 8 + 2 * 14 + 2 * 3
+    # z and shares, what there is to win, ranks, HGB, log-loss, AUC, base rate and constants, wide.
+    assert len(TARGETS) == 2 * 2 * (3 + 7) + 2 * 6 + 7 + 2 * 4 + 2 * 2 * 7 + 2 * 8 + 2 * 14 + 2 * 3
 
 
 @pytest.mark.parametrize(("n_fewer", "status"), [(8, MISSED), (9, MET), (10, MET)])
@@ -32,6 +32,13 @@ def test_pooled_z(results_of, n_fewer, status):
     found = judged(results_of(errors, {"a": "two"}), name)
     assert (found.status, found.target) == (status, "≥ 3")
     assert found.figure == f"{n_fewer**0.5:+.2f}"
+
+
+def test_what_an_immune_method_could_win_is_reported(results_of):
+    name = "LR fitted to clean rows against LR, two, outliers: pooled z"
+    errors = everywhere("a", "outliers", LR=WRONG) | everywhere("a", "clean", LR=RIGHT)
+    found = judged(results_of(errors, {"a": "two"}), name)
+    assert (found.status, found.figure, found.note) == (REPORTED, "+2.00", "1 sets")
 
 
 def test_share_of_worse_sets(results_of):
