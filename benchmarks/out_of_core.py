@@ -18,7 +18,9 @@ ROWS, FEATURES, FILES = 300_000, 254, 4
 # A fit may add a third of the size of its rows to what the process had before.
 SHARE = 1 / 3
 
-FIT_SCRIPT = RESIDENT + """
+FIT_SCRIPT = (
+    RESIDENT
+    + """
 import time
 import numpy as np
 from bblr import BBLRClassifier
@@ -39,6 +41,7 @@ for _ in range(int(repeats)):
 answer = {"extra": peak() - before, "seconds": seconds, "objective": model.path_[-1].value}
 print(json.dumps(answer))
 """
+)
 
 READ_SCRIPT = """
 import sys, time

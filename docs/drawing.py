@@ -86,8 +86,8 @@ class Plot:
 
     def _up(self, values: Any) -> Any:
         low, high = self.y
-        return self.height - _BOTTOM - (values - low) / (high - low) * (
-            self.height - _TOP - _BOTTOM
+        return (
+            self.height - _BOTTOM - (values - low) / (high - low) * (self.height - _TOP - _BOTTOM)
         )
 
     def _axes(self) -> list[str]:

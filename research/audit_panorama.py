@@ -74,9 +74,7 @@ def corrupted(y: Codes, condition: str, seed: int) -> Codes:
     fraction = float(rate) / 100
     if kind == "uniform":
         rows = np.zeros((len(y), 1))
-        return add_noise(
-            rows, y, protocol="label-flip", fraction=fraction, random_state=seed
-        )[1]
+        return add_noise(rows, y, protocol="label-flip", fraction=fraction, random_state=seed)[1]
     counts = np.bincount(y)
     largest = int(counts.argmax())
     own = np.flatnonzero(y == largest)

@@ -59,7 +59,7 @@ def listed(path: Path) -> set[Path]:
 
 
 def test_slugs():
-    assert slug("`sparsity=\"backward\"`") == "sparsitybackward"
+    assert slug('`sparsity="backward"`') == "sparsitybackward"
     assert slug("SLAM, as it is here") == "slam-as-it-is-here"
 
 

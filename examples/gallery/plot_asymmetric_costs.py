@@ -25,10 +25,7 @@ from bblr import BBLRClassifier, BetaPrior
 from bblr.losses import BetaBernoulli
 
 BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
-priors = {
-    beta: BetaPrior.from_counts(alpha=50 - beta, beta=beta, n=75)
-    for beta in (25, 35, 45)
-}
+priors = {beta: BetaPrior.from_counts(alpha=50 - beta, beta=beta, n=75) for beta in (25, 35, 45)}
 
 
 def cost_ratio(prior):
@@ -42,9 +39,7 @@ margin = np.linspace(-4, 4, 401)
 for axes, (beta, prior) in zip(row, priors.items(), strict=True):
     loss = BetaBernoulli.from_prior(prior, gamma=2.0)
     axes.plot(margin, loss.value(1, margin), color=ORANGE, lw=2.2, label="a positive")
-    axes.plot(
-        margin, loss.value(-1, -margin), color=BLUE, lw=2.2, ls="--", label="a negative"
-    )
+    axes.plot(margin, loss.value(-1, -margin), color=BLUE, lw=2.2, ls="--", label="a negative")
     axes.set_title(
         f"α = {50 - beta}, β = {beta}: {cost_ratio(prior):.1f} to 1",
         loc="left",
@@ -108,8 +103,7 @@ found = {
         average(with_weight(BBLRClassifier(), cost_ratio(p))) for p in priors.values()
     ],
     "class_weight, LR": [
-        average(with_weight(LogisticRegression(), cost_ratio(p)))
-        for p in priors.values()
+        average(with_weight(LogisticRegression(), cost_ratio(p))) for p in priors.values()
     ],
 }
 print(
@@ -133,12 +127,8 @@ looks = {
 }
 for name, (colour, marker, line) in looks.items():
     missed, alarms = np.array(found[name]).T
-    axes.plot(
-        alarms, missed, marker=marker, ls=line, lw=2, ms=6, color=colour, label=name
-    )
-axes.annotate(
-    "1 to 1", found["α ≠ β, 1/2"][0][::-1], xytext=(8, 8), textcoords="offset points"
-)
+    axes.plot(alarms, missed, marker=marker, ls=line, lw=2, ms=6, color=colour, label=name)
+axes.annotate("1 to 1", found["α ≠ β, 1/2"][0][::-1], xytext=(8, 8), textcoords="offset points")
 for k, place in ((1, (-10, -16)), (2, (-10, -16))):
     text = f"{cost_ratio(list(priors.values())[k]):.1f} to 1"
     axes.annotate(
@@ -192,9 +182,7 @@ one_sided = {
     "logistic regression": average(missed_in_training(logistic(0.5))),
     "BBLRClassifier(), α = β": average(missed_in_training(with_prior("robust", 0.5))),
     "LR, threshold (1 − 0.3)/2": average(missed_in_training(logistic(0.35))),
-    "α ≠ β from the rates": average(
-        missed_in_training(with_prior(known, known.a + known.b / 2))
-    ),
+    "α ≠ β from the rates": average(missed_in_training(with_prior(known, known.a + known.b / 2))),
 }
 for name, (missed, alarms) in one_sided.items():
     print(f"{name:26} missed {missed:4.1f} %, false alarms {alarms:4.1f} %")

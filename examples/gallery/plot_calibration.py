@@ -42,9 +42,7 @@ X_test, y_test = draw(20_000, rng)
 training_sets = {
     "clean": (X, y),
     "10 % outliers": add_noise(X, y, fraction=0.1, random_state=0),
-    "10 % flipped labels": add_noise(
-        X, y, protocol="label-flip", fraction=0.1, random_state=0
-    ),
+    "10 % flipped labels": add_noise(X, y, protocol="label-flip", fraction=0.1, random_state=0),
 }
 
 # %%
@@ -70,9 +68,7 @@ for kind, (X_train, y_train) in training_sets.items():
         gap = expected_calibration_error(y_test, proba)
         said[kind, name] = proba
         figures[kind, name] = (error, gap, log_loss(y_test, proba))
-        print(
-            f"{kind:22}{name:28}{error:6.1f}{gap:17.3f}{log_loss(y_test, proba):13.3f}"
-        )
+        print(f"{kind:22}{name:28}{error:6.1f}{gap:17.3f}{log_loss(y_test, proba):13.3f}")
 
 # %%
 # On the diagonal, what is said comes true. Each point is a twentieth of the test rows.
@@ -93,9 +89,7 @@ for axes, kind in zip(row, training_sets, strict=True):
     axes.set(xlabel="predicted probability", ylabel="", aspect="equal")
     axes.set_xticks([0, 0.5, 1])
 row[0].set_ylabel("share of positives")
-figure.legend(
-    *row[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9
-)
+figure.legend(*row[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
 plt.show()
 
 # %%

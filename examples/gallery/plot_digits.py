@@ -48,9 +48,7 @@ for split in range(3):
             return_index=True,
         )
         for name, search in searches.items():
-            errors[name][split, k] = 100 * (
-                1 - search.fit(X_train, dirty).score(X_test, y_test)
-            )
+            errors[name][split, k] = 100 * (1 - search.fit(X_train, dirty).score(X_test, y_test))
 mean = {name: table.mean(axis=0) for name, table in errors.items()}
 
 print(f"{'wrong labels':20}", " ".join(f"{100 * share:5.0f} %" for share in shares))
@@ -63,9 +61,7 @@ plt.style.use("seaborn-v0_8-whitegrid")
 figure, axes = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
 looks = {"logistic regression": ("#D55E00", "s"), "BBLRClassifier": ("#0072B2", "o")}
 for name, (colour, marker) in looks.items():
-    axes.plot(
-        100 * shares, mean[name], marker=marker, lw=2, ms=6, color=colour, label=name
-    )
+    axes.plot(100 * shares, mean[name], marker=marker, lw=2, ms=6, color=colour, label=name)
     axes.plot(
         100 * shares,
         errors[name].T,
@@ -99,9 +95,7 @@ let_go = {}
 for name, search in searches.items():
     says = search.predict(X_train[flipped])
     let_go[name] = 100 * np.mean(says == truth)
-    print(
-        f"{name:20} says the true digit for {let_go[name]:.0f} % of {len(flipped)} wrong labels"
-    )
+    print(f"{name:20} says the true digit for {let_go[name]:.0f} % of {len(flipped)} wrong labels")
 
 figure, grid = plt.subplots(2, 8, figsize=(8.4, 2.9), layout="constrained")
 says = searches["BBLRClassifier"].predict(X_train[flipped])

@@ -59,14 +59,10 @@ def spoil(X, y, kind, share, rng):
 kinds = ("at random", "one-sided", "the plain ones")
 shares = np.array([0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2])
 models = {
-    "logistic regression": make_pipeline(
-        StandardScaler(), LogisticRegression(max_iter=1000)
-    ),
+    "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "BBLRClassifier": BBLRClassifier(),
 }
-errors = {
-    (name, kind): np.zeros((12, len(shares))) for name in models for kind in kinds
-}
+errors = {(name, kind): np.zeros((12, len(shares))) for name in models for kind in kinds}
 for seed in range(12):
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=seed
@@ -106,9 +102,7 @@ for axes, kind in zip(row, kinds, strict=True):
             alpha=0.2,
             lw=0,
         )
-        axes.plot(
-            100 * shares, middle, marker=marker, ms=5, lw=2, color=colour, label=name
-        )
+        axes.plot(100 * shares, middle, marker=marker, ms=5, lw=2, color=colour, label=name)
     axes.set_title(kind, loc="left", fontsize=11)
     axes.set_xlabel("wrong training labels, %")
 row[0].set(ylabel="test error, % (band: ± 1 standard error)", ylim=(0, None))

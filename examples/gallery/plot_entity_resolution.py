@@ -97,9 +97,7 @@ train, test = groups[:300], groups[300:]
 
 shown = next(k for k, group in enumerate(groups) if group.labels.any())
 print(f"{first[shown][0]} ({first[shown][1]:.0f}) is")
-for candidate, label in zip(
-    groups[shown].candidates, groups[shown].labels, strict=True
-):
+for candidate, label in zip(groups[shown].candidates, groups[shown].labels, strict=True):
     text, price = second[candidate]
     print(f"  {text} ({price:.0f})? {'yes' if label else 'no'}")
 
@@ -118,9 +116,7 @@ truth = [group.labels for group in test]
 
 
 def right_groups(decided):
-    return 100 * np.mean(
-        [np.array_equal(a, b) for a, b in zip(decided, truth, strict=True)]
-    )
+    return 100 * np.mean([np.array_equal(a, b) for a, b in zip(decided, truth, strict=True)])
 
 
 share, said_yes = {}, {}
@@ -146,9 +142,7 @@ colours = {"logistic regression": "#D55E00", "BBLRClassifier": "#0072B2"}
 ways = list(share["BBLRClassifier"])
 for shift, (name, values) in zip((-0.2, 0.2), share.items(), strict=True):
     place = np.arange(len(ways)) + shift
-    bars = axes.bar(
-        place, list(values.values()), width=0.36, color=colours[name], label=name
-    )
+    bars = axes.bar(place, list(values.values()), width=0.36, color=colours[name], label=name)
     axes.bar_label(bars, fmt="%.0f", padding=2)
 axes.set_xticks(range(len(ways)), ways)
 axes.set(ylabel="offers decided right, %", ylim=(0, 100))

@@ -32,12 +32,8 @@ found = find_label_errors(BBLRClassifier(), X, dirty, random_state=0)
 wrong = np.isin(np.arange(len(y)), flipped)
 
 print(f"{len(flipped)} labels were turned over; the audit estimates {found.n_errors}")
-print(
-    f"of the {found.n_errors} rows that it names {wrong[found.indices].sum()} are wrong"
-)
-print(
-    f"its suggestion is the true digit in {np.mean(found.suggested[flipped] == y[flipped]):.0%}"
-)
+print(f"of the {found.n_errors} rows that it names {wrong[found.indices].sum()} are wrong")
+print(f"its suggestion is the true digit in {np.mean(found.suggested[flipped] == y[flipped]):.0%}")
 
 # %%
 # Beside a plain recipe
@@ -80,9 +76,7 @@ hits = {}
 for case, (is_wrong, ours, plain) in cases.items():
     n = int(is_wrong.sum())
     hits[case] = (int(is_wrong[ours[:n]].sum()), int(is_wrong[plain[:n]].sum()), n)
-    print(
-        f"{case}: {hits[case][0]} of {n} by find_label_errors, {hits[case][1]} by hand"
-    )
+    print(f"{case}: {hits[case][0]} of {n} by find_label_errors, {hits[case][1]} by hand")
 
 # %%
 
@@ -134,7 +128,5 @@ for axes, row in zip(grid.ravel(), doubtful, strict=True):
     axes.imshow(X[row].reshape(8, 8), cmap="gray_r")
     axes.set(xticks=[], yticks=[])
     colour = "#0072B2" if wrong[row] else "#D55E00"
-    axes.set_xlabel(
-        f"{dirty[row]}, rather {found.suggested[row]}?", color=colour, fontsize=9
-    )
+    axes.set_xlabel(f"{dirty[row]}, rather {found.suggested[row]}?", color=colour, fontsize=9)
 plt.show()

@@ -61,22 +61,14 @@ for row, (kind, (X_train, y_train)) in zip(grid, training_sets.items(), strict=T
     for axes, (name, model) in zip(row, models.items(), strict=True):
         model.fit(X_train, y_train)
         errors[name, kind] = 100 * (1 - model.score(X_test, y_test))
-        side = model.decision_function(np.column_stack([u.ravel(), v.ravel()])).reshape(
-            u.shape
-        )
-        axes.contourf(
-            u, v, side > 0, levels=[-0.5, 0.5, 1.5], colors=[BLUE, ORANGE], alpha=0.13
-        )
+        side = model.decision_function(np.column_stack([u.ravel(), v.ravel()])).reshape(u.shape)
+        axes.contourf(u, v, side > 0, levels=[-0.5, 0.5, 1.5], colors=[BLUE, ORANGE], alpha=0.13)
         axes.contour(u, v, side, levels=[0.0], colors="#333333", linewidths=1.8)
         for label, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "^")):
             own = y_train == label
-            axes.scatter(
-                *X_train[own].T, s=20, c=colour, marker=marker, lw=0.4, ec="white"
-            )
+            axes.scatter(*X_train[own].T, s=20, c=colour, marker=marker, lw=0.4, ec="white")
         axes.grid(False)
-        axes.set_title(
-            f"{name}, {kind}\ntest error {errors[name, kind]:.1f} %", fontsize=10
-        )
+        axes.set_title(f"{name}, {kind}\ntest error {errors[name, kind]:.1f} %", fontsize=10)
 plt.show()
 
 for (name, kind), error in errors.items():
@@ -100,9 +92,7 @@ for seed in range(n_repeats):
     for k, share in enumerate(shares):
         dirty = with_strays(X, y, share, rng)
         for name, model in models.items():
-            curves[name][k] += (
-                100 * (1 - model.fit(*dirty).score(X_test, y_test)) / n_repeats
-            )
+            curves[name][k] += 100 * (1 - model.fit(*dirty).score(X_test, y_test)) / n_repeats
 
 figure, axes = plt.subplots(figsize=(7.0, 3.8), layout="constrained")
 looks = {

@@ -33,9 +33,7 @@ proved = ZeroOneClassifier("mip", random_state=0).fit(*breast)
 still_open = ZeroOneClassifier("mip", max_steps=5, random_state=0).fit(*heart)
 for name, model in (("Breast", proved), ("Heart", still_open)):
     loss, bound = model.zero_one_loss_, model.lower_bound_
-    print(
-        f"{name:7} {loss:.0f} errors, at least {bound:.0f} are needed ({model.reason_})"
-    )
+    print(f"{name:7} {loss:.0f} errors, at least {bound:.0f} are needed ({model.reason_})")
 
 # %%
 

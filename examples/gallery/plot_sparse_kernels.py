@@ -40,12 +40,8 @@ errors, vectors = {}, {}
 for axes, (name, model) in zip(row, models.items(), strict=True):
     errors[name] = 100 * (1 - model.score(X_test, y_test))
     vectors[name] = int(model.n_support_.sum())
-    side = model.decision_function(np.column_stack([u.ravel(), v.ravel()])).reshape(
-        u.shape
-    )
-    axes.contourf(
-        u, v, side > 0, levels=[-0.5, 0.5, 1.5], colors=[BLUE, ORANGE], alpha=0.13
-    )
+    side = model.decision_function(np.column_stack([u.ravel(), v.ravel()])).reshape(u.shape)
+    axes.contourf(u, v, side > 0, levels=[-0.5, 0.5, 1.5], colors=[BLUE, ORANGE], alpha=0.13)
     axes.contour(u, v, side, levels=[0.0], colors="#333333", linewidths=1.8)
     for label, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "^")):
         axes.scatter(*X[y == label].T, s=14, c=colour, marker=marker, lw=0, alpha=0.7)
@@ -81,9 +77,7 @@ for size in sizes:
     growth["backward"].append(few.n_support_.sum())
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.3), layout="constrained")
-left.plot(
-    counts, by_count, "o-", color=BLUE, lw=2, ms=5, label="backward, so many vectors"
-)
+left.plot(counts, by_count, "o-", color=BLUE, lw=2, ms=5, label="backward, so many vectors")
 left.axhline(dense_error, color="#333333", lw=1.2, ls=":", label="all 400 vectors")
 left.plot(vectors["SVC"], errors["SVC"], "s", color=RED, ms=7, label="SVC")
 left.set(xscale="log", xlabel="vectors", ylabel="test error, %", ylim=(0, None))

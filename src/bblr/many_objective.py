@@ -114,9 +114,7 @@ class ManyObjective:
         gradient[:, : self.design.n_features] += slope.reshape(self.n_classes, -1)
         return value + self.prior.value(weights), gradient.ravel(), raw
 
-    def probe(
-        self, theta: Floats, j: int, steps: Floats, raw: Vector | None = None
-    ) -> Floats:
+    def probe(self, theta: Floats, j: int, steps: Floats, raw: Vector | None = None) -> Floats:
         """Return the objective with each of the steps added to parameter j."""
         return self.probe_many(theta, (j,), steps, raw)[0]
 

@@ -205,9 +205,7 @@ class Objective(Generic[LossT]):
         """
         raw = self.scores(theta) if raw is None else raw
         dense = self.size <= _MAX_DENSE and not self.design.uncorrelated
-        weight = (
-            self.rows.bend(self.loss, self.y, raw, self.weight) if dense else self.fisher(raw)
-        )
+        weight = self.rows.bend(self.loss, self.y, raw, self.weight) if dense else self.fisher(raw)
         floor = np.zeros(self.size)
         weights = self.weights(theta)
         floor[: len(weights)] = self.prior.curvature(weights)

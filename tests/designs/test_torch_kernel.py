@@ -78,9 +78,7 @@ def test_features_that_are_made_in_each_pass(kept):
     gram = DeviceGram(KernelFunction("rbf", 0.2), X, DEVICE)
     basis = centre_basis(gram, np.arange(0, 300, 30), np.arange(300), True)
     whole = kernel_design(gram, basis, 0.0)
-    blocks = TorchKernelDesign(
-        gram, basis, [whole.parts[0][:kept]] if kept else [], step=37
-    )
+    blocks = TorchKernelDesign(gram, basis, [whole.parts[0][:kept]] if kept else [], step=37)
     weight = torch.linspace(0, 1, 300, dtype=torch.float64, device=DEVICE)
     coef, centre = np.linspace(-1, 1, 10), np.zeros(10)
     close(blocks.scores(coef, 0.1), whole.scores(coef, 0.1).cpu().numpy())

@@ -155,9 +155,9 @@ def test_a_few_vectors_do_the_work_of_all(moons):
 
 def test_dropped_vectors_truly_vanish(moons):
     X, y = moons
-    model = KernelBBLRClassifier(
-        kernel_gamma=1.0, sparsity="gauss-laplace", random_state=0
-    ).fit(X, y)
+    model = KernelBBLRClassifier(kernel_gamma=1.0, sparsity="gauss-laplace", random_state=0).fit(
+        X, y
+    )
     assert 0 < len(model.support_) < 100
     capped = clone(model).set_params(max_vectors=3).fit(X, y)
     assert len(capped.support_) <= 3

@@ -85,9 +85,7 @@ def test_a_linear_kernel_is_the_linear_model(wine):
     exact = {"l2": 2.0, "gamma_max": 1.0, "tol": 1e-13, "max_iter": 2000, "prior": "mild"}
     linear = BBLRClassifier(leverage=None, **exact).fit(X, y)
     kernel = KernelBBLRClassifier("linear", max_centers=None, **exact).fit(X, y)
-    np.testing.assert_allclose(
-        kernel.decision_function(X), linear.decision_function(X), atol=1e-5
-    )
+    np.testing.assert_allclose(kernel.decision_function(X), linear.decision_function(X), atol=1e-5)
 
 
 def test_a_precomputed_kernel_is_the_named_one(wine):

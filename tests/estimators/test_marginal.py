@@ -147,9 +147,7 @@ def test_order_units_names_and_copies_of_rows_do_not_matter(classes):
     weight = rng.integers(3, size=150)
     weighted = BBLRClassifier(tol=1e-10).fit(X, y, sample_weight=weight)
     copied = BBLRClassifier(tol=1e-10).fit(X.repeat(weight, 0), y.repeat(weight))
-    np.testing.assert_allclose(
-        weighted.predict_proba(X), copied.predict_proba(X), atol=2e-4
-    )
+    np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=2e-4)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.06])

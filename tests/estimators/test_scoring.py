@@ -83,9 +83,9 @@ def test_groups_reach_the_splitter():
     by_groups = BBLRClassifierCV(cv=splitter).fit(X, y, groups=groups)
     given = BBLRClassifierCV(cv=list(splitter.split(X, y, groups))).fit(X, y)
     assert by_groups.trials_ == given.trials_
-    kernel = KernelBBLRClassifierCV(
-        kernel_gammas=(0.3,), l2s=(1.0, 0.1), cv=splitter
-    ).fit(X, y, groups=groups)
+    kernel = KernelBBLRClassifierCV(kernel_gammas=(0.3,), l2s=(1.0, 0.1), cv=splitter).fit(
+        X, y, groups=groups
+    )
     assert kernel.score(X, y) > 0.7
     with pytest.raises(ValueError, match="groups are used by splitters"):
         BBLRClassifierCV(cv=3).fit(X, y, groups=groups)

@@ -105,9 +105,7 @@ def test_kernel_fits_agree(moons, settings):
 
 
 def test_kernel_cross_validation_agrees(moons):
-    search = KernelBBLRClassifierCV(
-        cv=3, l2s=(3.0, 0.3), kernel_gammas=(0.1, 1.0), random_state=0
-    )
+    search = KernelBBLRClassifierCV(cv=3, l2s=(3.0, 0.3), kernel_gammas=(0.1, 1.0), random_state=0)
     here, there = agree(search, *moons, atol=1e-6)
     assert here.kernel_gamma_ == there.kernel_gamma_
 
@@ -313,8 +311,8 @@ def test_steps_keep_double_precision(heart):
 def test_a_tensor_as_an_array_may_have_a_gradient_but_not_be_sparse(heart, model):
     X, y = torch.from_numpy(heart[0]), heart[1]
     expected = model.fit(X, y).predict_proba(X)
-    found = clone(model).fit(X.clone().requires_grad_(), y).predict_proba(
-        X.clone().requires_grad_()
+    found = (
+        clone(model).fit(X.clone().requires_grad_(), y).predict_proba(X.clone().requires_grad_())
     )
     np.testing.assert_array_equal(found, expected)
     with pytest.raises(TypeError, match=r"sparse tensor.*to_dense"):

@@ -41,6 +41,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
 }
 _OF_SKLEARN = ("logistic", "tree", "neighbours")
 
+
 def run_audit(case: Case) -> str:
     """Audit, and return "fitted" or "refused"; raise Wrong where something is wrong."""
     data = Data(case)
@@ -152,5 +153,3 @@ def _check_twist(found: Any, data: Data) -> None:
         other = _audit(case, *given, model=model)
     if not np.array_equal(found.scores, other.scores):
         raise Wrong("scores differ from audit to audit")
-
-

@@ -92,7 +92,7 @@ def make_frame(case: FileCase) -> pd.DataFrame:
         "extra_column": lambda f: f.assign(extra=1.5)[["extra", *f.columns]],
         "no_column": lambda f: f.drop(columns="legs"),
         "dates": lambda f: f.assign(legs=pd.Timestamp("2020-01-01")),
-        "other_names": lambda f: f.rename(columns={"weight": "Weight", "legs": "é,;\t\"x"}),
+        "other_names": lambda f: f.rename(columns={"weight": "Weight", "legs": 'é,;\t"x'}),
         "no_rows": lambda f: f.iloc[:0],
         "one_row": lambda f: f.iloc[:1],
         "flags": lambda f: f.assign(legs=f["legs"] > 3),

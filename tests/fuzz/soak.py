@@ -77,9 +77,7 @@ def steps(seed: int = 0, most: int = 200) -> Iterator[Callable[[], Any]]:
         lambda: BBLRClassifierCV(cv=2, l2s=(1.0,), gamma_limit=2.0, random_state=0),
         lambda: KernelBBLRClassifier(random_state=0),
         lambda: KernelBBLRClassifier(sparsity="backward", random_state=0),
-        lambda: KernelBBLRClassifier(
-            sparsity="gauss-laplace", laplace_share=0.5, random_state=0
-        ),
+        lambda: KernelBBLRClassifier(sparsity="gauss-laplace", laplace_share=0.5, random_state=0),
         lambda: KernelBBLRClassifierCV(
             cv=2, l2s=(1.0,), kernel_gammas=(0.3,), gamma_limit=1.0, prior="mild", random_state=0
         ),

@@ -75,7 +75,12 @@ def test_fits_on_threads_of_their_own_run_side_by_side():
     [
         lambda n: BBLRClassifierCV("mild", cv=2, l2s=(1.0, 10.0), n_jobs=n, random_state=0),
         lambda n: KernelBBLRClassifierCV(
-            cv=2, l2s=(1.0,), kernel_gammas=(0.1, 0.3), gamma_limit=1.0, prior="mild", n_jobs=n,
+            cv=2,
+            l2s=(1.0,),
+            kernel_gammas=(0.1, 0.3),
+            gamma_limit=1.0,
+            prior="mild",
+            n_jobs=n,
             random_state=0,
         ),
         lambda n: ZeroOneClassifier("search", n_jobs=n, random_state=0),

@@ -122,9 +122,7 @@ def test_labels_beyond_64_bits_with_a_sign_are_refused(classes):
 
 
 @settings(max_examples=25)
-@given(
-    st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([2, 3, 5]), st.floats(1e-3, 1e3)
-)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([2, 3, 5]), st.floats(1e-3, 1e3))
 def test_random_data(seed, features, classes, scale):
     rng = np.random.default_rng(seed)
     X = scale * rng.normal(size=(40, features)).round(1)

@@ -48,9 +48,7 @@ def test_draws_on_new_axes_and_on_given_ones(make):
     given = plt.subplots()[1]
     again = make(ax=given)
     assert again.ax_ is given and again.figure_ is given.figure is not display.figure_
-    np.testing.assert_array_equal(
-        first_line(again).get_xydata(), first_line(display).get_xydata()
-    )
+    np.testing.assert_array_equal(first_line(again).get_xydata(), first_line(display).get_xydata())
 
 
 def test_is_redrawn_elsewhere_from_what_it_holds(make):

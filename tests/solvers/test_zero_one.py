@@ -38,9 +38,13 @@ def brute_force(problem):
     free = [(None, None)] * rows.shape[1]
     for wrong in sorted(sets, key=lambda c: weight[c].sum()):
         kept = np.delete(rows, wrong, axis=0)
-        if len(kept) == 0 or linprog(
-            np.zeros(rows.shape[1]), A_ub=-kept, b_ub=-np.ones(len(kept)), bounds=free
-        ).status == 0:
+        if (
+            len(kept) == 0
+            or linprog(
+                np.zeros(rows.shape[1]), A_ub=-kept, b_ub=-np.ones(len(kept)), bounds=free
+            ).status
+            == 0
+        ):
             return problem.base + weight[wrong].sum()
     raise AssertionError("the empty set of right rows is always possible")
 

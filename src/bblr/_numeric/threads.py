@@ -204,9 +204,7 @@ def _workers() -> _Workers:
         return workers
 
 
-def map_ranges(
-    function: Callable[[int, int, int], Result], n: int, work: int
-) -> list[Result]:
+def map_ranges(function: Callable[[int, int, int], Result], n: int, work: int) -> list[Result]:
     """Call ``function(k, start, stop)`` on contiguous ranges that cover ``range(n)``.
 
     Parameters

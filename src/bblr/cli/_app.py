@@ -46,9 +46,7 @@ Drop = Annotated[
         show_default=False,
     ),
 ]
-Jobs = Annotated[
-    int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")
-]
+Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
 
 

@@ -107,9 +107,7 @@ class ParquetShard(RowSource):
             for batch in parquet.iter_batches(_LABEL_ROWS, columns=[name]):
                 yield self._complete(name, batch.column(name))
 
-    def _decoded(
-        self, parquet: Any, group: int, count: int, room: Room
-    ) -> Iterator[NDArray[Any]]:
+    def _decoded(self, parquet: Any, group: int, count: int, room: Room) -> Iterator[NDArray[Any]]:
         width = len(self.names) * self.dtype.itemsize
         if count * self.dtype.itemsize <= max(_OPEN_COLUMN, BLOCK_BYTES // len(self.names)):
             block = room.take((len(self.names), count), self.dtype)
@@ -197,9 +195,7 @@ def _labels(column: Any) -> NDArray[Any]:
     return np.asarray(encoded.dictionary, dtype=object)[np.asarray(encoded.indices)]
 
 
-def _check_there(
-    file: Path, schema: dict[str, Any], names: Sequence[str], who: str
-) -> None:
+def _check_there(file: Path, schema: dict[str, Any], names: Sequence[str], who: str) -> None:
     missing = [name for name in names if name not in schema]
     if missing:
         raise ValueError(

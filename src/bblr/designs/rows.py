@@ -218,9 +218,7 @@ class Rows:
         loss: Any,
     ) -> list[Floats]:
         """Return the same for several changes, each of the score of one class."""
-        return [
-            self.many_probe(raw, change, k, steps, y, weight, loss) for change, k in changes
-        ]
+        return [self.many_probe(raw, change, k, steps, y, weight, loss) for change, k in changes]
 
 
 def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:

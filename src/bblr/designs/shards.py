@@ -253,4 +253,3 @@ def _check_order(files: list[Path]) -> None:
                 "number them with leading zeros, so that this is their order."
             )
         last[form] = numbers, file.name
-

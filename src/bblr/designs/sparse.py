@@ -132,9 +132,7 @@ class SparseDesign(Design):
         if loss.fused is None:
             return super().value_gradient(coef, intercept, y, weight, loss)
         if self._blocks is not None:
-            return _as_pass(
-                *self._blocks.value_gradient(coef, intercept, y, weight, loss.fused)
-            )
+            return _as_pass(*self._blocks.value_gradient(coef, intercept, y, weight, loss.fused))
         raw = np.empty(self.n_rows)
         gradient, value = self._sum_parts(
             kernels.csr_value_gradient,

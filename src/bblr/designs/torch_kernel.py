@@ -159,8 +159,10 @@ def device_design(gram: Gram, basis: Basis) -> Design:
         # What a pass needs beside the features must fit as well.
         features = features[: len(features) * 3 // 4]
     cached = torch.cat(features) if count == gram.n_rows and _room(features) else None
-    return TorchKernelDesign(gram, basis, features, step) if cached is None else TorchDesign(
-        cached, gram.device
+    return (
+        TorchKernelDesign(gram, basis, features, step)
+        if cached is None
+        else TorchDesign(cached, gram.device)
     )
 
 

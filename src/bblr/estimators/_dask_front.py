@@ -68,9 +68,7 @@ def is_dask(X: Any) -> bool:
 
 
 @contextmanager
-def dask_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> Iterator[Training]:
+def dask_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Training]:
     """Load the data on the cluster, check and encode them there, and let go of them at the end."""
     client = resolve_client(estimator.client)
     if y is None:

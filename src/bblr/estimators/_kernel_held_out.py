@@ -50,9 +50,7 @@ def learned_prior(
     """
     seed = int(rng.integers(2**31 - 1))
     folds = StratifiedKFold(min(_FOLDS, problem.rarest()), shuffle=True, random_state=seed)
-    mild = resolve_prior(
-        "mild", problem.y, problem.weight, n_classes, problem.fit_intercept
-    )
+    mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
     decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
     with watch.task("learn plateaus", folds.n_splits):
         for train, test in folds.split(problem.y[:, None], problem.y):

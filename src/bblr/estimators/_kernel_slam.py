@@ -123,9 +123,7 @@ class KernelSearch:
         rng = np.random.default_rng(self.seed)
         return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
 
-    def grid(
-        self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior
-    ) -> list[Cell]:
+    def grid(self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior) -> list[Cell]:
         """Return the cross-validated error of each width and penalty."""
         arguments = [(self._unwatched, width, l2s, prior) for width in widths]
         done = self.watch.in_parallel(
@@ -160,9 +158,7 @@ class KernelSearch:
         basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
         dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
         yield self.pooled([score_held_out(problem, fold, dense)], [fold])
-        elimination = Elimination(
-            part, path.prior, path.l2, path.gammas[-1], self.descent, rng
-        )
+        elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], self.descent, rng)
         for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
             yield self.pooled([score_held_out(problem, fold, fitted)], [fold])
 

@@ -115,9 +115,7 @@ class Sparsify:
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
         if held is None:
             return fitted, None, tried
-        decision = next(
-            h.decision for (s, _, _), h in zip(tried, held, strict=True) if s == size
-        )
+        decision = next(h.decision for (s, _, _), h in zip(tried, held, strict=True) if s == size)
         return fitted, (decision, _held_rows(self.search.folds)), tried
 
     def _sizes(self, count: int, largest: int) -> tuple[int, ...]:
@@ -157,9 +155,7 @@ class Sparsify:
         least = min(h.errors for h in held)
         k = max(k for k, h in enumerate(held) if h.errors <= least)
         self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
-        fitted = gauss_laplace(
-            problem, dense, SHARES[k], path.l2, self.most, self.search.descent
-        )
+        fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, self.most, self.search.descent)
         tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
         return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
 

@@ -110,9 +110,7 @@ def first_objective(
             prior, training.class_labels, training.totals, n_classes, design.fit_intercept
         )
     strength = first_penalty(design) if l2 == "auto" else float(l2)
-    objective = make_objective(
-        plateaus, gamma, strength, design, training.y, training.weight
-    )
+    objective = make_objective(plateaus, gamma, strength, design, training.y, training.weight)
     if training.factors is None or (training.factors == 1.0).all():
         return objective
     mine: Any = objective

@@ -60,9 +60,7 @@ def _wrong(decision: Floats, codes: NDArray[np.intp]) -> Floats:
     return (~(own > others.max(axis=1))).astype(np.float64)
 
 
-def _misplaced(
-    decision: Floats, codes: NDArray[np.intp], weight: Floats, classes: int
-) -> Floats:
+def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats, classes: int) -> Floats:
     """Return, row by row, the share of the other side on the wrong side of it.
 
     The weighted mean is 1 - AUC; of many classes, the mean over each class against the rest.

@@ -204,8 +204,6 @@ def gauss_laplace(
         kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
     if len(kept) == 0:
         kept = np.array([int(np.argmax(reach))])
-    refit = fit(
-        problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent
-    )
+    refit = fit(problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent)
     n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
     return refit._replace(solution=replace(refit.solution, n_iter=n_iter))

@@ -229,9 +229,7 @@ def settled_like(objective: AnyObjective, other: AnyObjective) -> AnyObjective:
 def plain_start(objective: AnyObjective, tol: float) -> Floats:
     """Return the fit without plateaus, which is convex."""
     plain = objective.with_loss(_without_plateaus(objective.loss))
-    return np.asarray(
-        make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta
-    )
+    return np.asarray(make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta)
 
 
 def is_flat(objective: AnyObjective, theta: Floats) -> bool:

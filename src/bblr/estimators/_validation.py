@@ -305,9 +305,7 @@ def _fold_errors(
     return errors
 
 
-def _held_out_errors(
-    objective: AnyObjective, theta: Floats, weight: Vector, fold: Fold
-) -> float:
+def _held_out_errors(objective: AnyObjective, theta: Floats, weight: Vector, fold: Fold) -> float:
     rows, raw = objective.rows, objective.scores(theta)
     return rows.errors(objective.loss, objective.y, raw, rows.only(weight, fold.test))
 

@@ -271,18 +271,14 @@ DirichletPrior, default="auto"
     def _fit(self, training: Training, watch: Watch) -> Self:
         n_classes = len(training.classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
-        objective = first_objective(
-            self.prior, self.l2, float(self.gamma_min), design, training
-        )
+        objective = first_objective(self.prior, self.l2, float(self.gamma_min), design, training)
         self.leverage_ = self._leverage(objective)
         if self.leverage_ is not None:
             objective = objective.bounded(self.leverage_)
         now = [objective]
 
         def settle(objective: AnyObjective, theta: Floats) -> tuple[AnyObjective, Floats]:
-            unknown = Unknown(
-                self.l2 == "auto", self.prior == "auto", self.leverage == "auto"
-            )
+            unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
             if unknown and not watch.stopped:
                 with watch.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
@@ -402,9 +398,7 @@ DirichletPrior, default="auto"
         solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
-            solution, objective = anneal_from_start(
-                annealing, objective, self.tol, watch, settle
-            )
+            solution, objective = anneal_from_start(annealing, objective, self.tol, watch, settle)
         else:
             start = np.zeros(objective.size) if warm is None else warm
             objective, start = settle(objective, start)
@@ -419,9 +413,7 @@ DirichletPrior, default="auto"
         stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
         watch.say_stage(stage)
         n_iter = solution.n_iter + found.n_iter
-        found = replace(
-            found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage]
-        )
+        found = replace(found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage])
         return found, objective
 
     def _relearn(self, watch: Watch, objective: AnyObjective, theta: Floats) -> Solution:

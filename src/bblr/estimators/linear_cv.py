@@ -270,9 +270,7 @@ default="accuracy"
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
                 # With the link of the loss itself while there is none of held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-                link = Calibrated(
-                    own_link(objective.with_gamma(best.gamma).loss), np.zeros(1)
-                )
+                link = Calibrated(own_link(objective.with_gamma(best.gamma).loss), np.zeros(1))
                 estimator._unpack(objective, best, path, link, trials, training)
 
             watch.unpack = unpack
@@ -288,9 +286,7 @@ default="accuracy"
     def _fit_path(
         self, path: Path, objective: AnyObjective, descent: Any, watch: Watch
     ) -> Solution:
-        start = robust_start(
-            objective, make_start(objective, self.tol), np.zeros(objective.size)
-        )
+        start = robust_start(objective, make_start(objective, self.tol), np.zeros(objective.size))
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
         with watch.task("fit on all rows", len(path.gammas) + 1):
             found = anneal(annealing, objective, start, self.tol, watch)
@@ -344,9 +340,7 @@ default="accuracy"
         if isinstance(self.leverage, str):
             limit = leverage_limit(objective)
         objective = objective if limit is None else objective.bounded(limit)
-        start = robust_start(
-            objective, make_start(objective, self.tol), np.zeros(objective.size)
-        )
+        start = robust_start(objective, make_start(objective, self.tol), np.zeros(objective.size))
         unknown = Unknown(True, tuned, self.leverage == "tuned")
         found = settle(objective, start, unknown, training.shares, self.tol).objective
         kept = limit if found.counted is not None else None

@@ -110,9 +110,7 @@ class GeneralizedLogistic(Loss):
         """Return the mean second derivative over both labels."""
         raw = np.asarray(raw, dtype=np.float64)
         up, down = self.gamma * (1.0 - raw), self.gamma * (1.0 + raw)
-        return np.asarray(
-            0.5 * self.gamma * (expit(up) * expit(-up) + expit(down) * expit(-down))
-        )
+        return np.asarray(0.5 * self.gamma * (expit(up) * expit(-up) + expit(down) * expit(-down)))
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,7 @@ def eliminate(weights: Floats, covariance: Any) -> Iterator[Drop]:
             model.drop(j)
         alive[j] = False
         kept = np.column_stack([model.w[alive] for model in models])
-        yield Drop(
-            int(numbers[j]), float(costs[j]), numbers[alive], kept[:, 0] if flat else kept
-        )
+        yield Drop(int(numbers[j]), float(costs[j]), numbers[alive], kept[:, 0] if flat else kept)
         if left < _COMPRESS * len(alive):
             for model in models:
                 model.compress(alive)

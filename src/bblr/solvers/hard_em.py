@@ -45,9 +45,7 @@ class HardEM:
 
     def settle(self, objective: Any, theta0: Floats) -> tuple[Solution, Any]:
         """Return the solution, and the objective with the prior that was estimated last."""
-        require(
-            objective, "hard EM", "weights", "with_prior", "value_gradient", "preconditioner"
-        )
+        require(objective, "hard EM", "weights", "with_prior", "value_gradient", "preconditioner")
         theta = np.array(theta0, dtype=np.float64)
         weights = objective.weights(theta)
         count = len(weights)

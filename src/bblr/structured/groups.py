@@ -301,9 +301,7 @@ def stack_labels(groups: Sequence[Group]) -> Integers:
     """Return the labels of all members; every group must have them."""
     for k, group in enumerate(groups):
         if group.labels is None and len(group):
-            raise ValueError(
-                f"labels are missing in group {k}; they are needed in each group."
-            )
+            raise ValueError(f"labels are missing in group {k}; they are needed in each group.")
     return _concatenate(
         [group.labels for group in groups if len(group)], np.empty(0, dtype=np.int64)
     )

@@ -9,7 +9,7 @@ from bblr.experiments.paper.library import Library
 from bblr.experiments.paper.protocols import CrossValidation
 from bblr.experiments.paper.table import Column, Reading, Table
 
-ADDED = '''
+ADDED = """
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -38,7 +38,7 @@ METHODS = [
     Method("tree", "Tree", "A step.", tree),
 ]
 FAILING = Method("broken", "Broken", "Fails.", broken)
-'''
+"""
 
 
 @pytest.fixture

@@ -17,9 +17,7 @@ def test_records_are_shown_without_the_data_they_were_made_from():
     task = Describe(data="web8", fingerprint="known", seed=0, library=Library())
     counts = {"Examples": 59245, "Dimensions": 300, "Non-zeros, %": 4.24}
     record = {"key": task.key, **task.settings, "counts": counts}
-    plan = make_plan(
-        select(["table-large-data"]), "quick", 0, Library(), known={task.key: record}
-    )
+    plan = make_plan(select(["table-large-data"]), "quick", 0, Library(), known={task.key: record})
     assert list(plan.tasks) == [task.key]
     assert set(plan.given.missing) == {"web8-leak-free", "webspam", "trec07p-random"}
     (result,) = plan.results([record])

@@ -40,9 +40,9 @@ def test_an_exhibit_is_well_declared(name):
         tasks = exhibit.tasks(given(level, exhibit))
         for task in tasks[:3]:
             assert task.label and task.key
-        assert len({task.key for task in tasks}) == len(
-            {repr(task) for task in tasks}
-        ), "two tasks share a key"
+        assert len({task.key for task in tasks}) == len({repr(task) for task in tasks}), (
+            "two tasks share a key"
+        )
     quick, full = exhibit.minutes
     assert 0 <= quick <= full
 

@@ -31,9 +31,7 @@ def softmax_residual(scores, y, weight, low, b, gamma, residual):
             top = scores[i, 0]
             for k in range(1, classes):
                 top = max(top, scores[i, k])
-            value += weight[i] * (
-                np.log(total) - gamma * (scores[i, own] - top) - log_b
-            )
+            value += weight[i] * (np.log(total) - gamma * (scores[i, own] - top) - log_b)
             share = 1.0
         else:
             rising = b * residual[i, own] / total
@@ -111,9 +109,7 @@ def csr_softmax(
                 j = indices[m]
                 for k in range(classes):
                     raw[i, k] += v * coef[j, k]
-        value += softmax_residual(
-            raw[s:e], y[s:e], weight[s:e], low, b, gamma, residual[: e - s]
-        )
+        value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, residual[: e - s])
         for i in range(s, e):
             for m in range(indptr[i], indptr[i + 1]):
                 v = data[m]

@@ -153,9 +153,7 @@ class Partition:
         loop = asyncio.get_running_loop()
         own = [_here.get((self.session, number)) for number in numbers]
         jobs = [
-            loop.run_in_executor(self._pool, part.answer, call)
-            for part in own
-            if part is not None
+            loop.run_in_executor(self._pool, part.answer, call) for part in own if part is not None
         ]
         answers = [await job for job in jobs]
         if len(answers) < len(own):

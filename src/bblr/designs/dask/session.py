@@ -82,9 +82,7 @@ class Session:
         """Return a new definition; nothing is made until a call needs it."""
         return Definition(next(self._keys), name, args, parts)
 
-    def call(
-        self, name: str, *args: Any, how: str = "sum", keep: Definition | None = None
-    ) -> Any:
+    def call(self, name: str, *args: Any, how: str = "sum", keep: Definition | None = None) -> Any:
         """Do something on every partition and return the answers in one.
 
         Arguments may hold definitions. With `keep`, the last item of the answer stays where it
@@ -112,9 +110,7 @@ class Session:
             self._known &= self.live
             return value
 
-    def _ask(
-        self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None
-    ) -> Any:
+    def _ask(self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None) -> Any:
         missing = _closure(_wanted(args), self._known)
         steps = {
             d.key: Step("parts", ()) if d.parts is not None else Step(d.name, _named(d.args))
@@ -154,6 +150,7 @@ class Session:
             raise answer.error
         return answer.value
 
+
 def _wanted(value: Any) -> list[Definition]:
     if isinstance(value, Definition):
         return [value]
@@ -181,5 +178,3 @@ def _closure(wanted: Iterable[Definition], known: set[int]) -> list[Definition]:
             found[definition.key] = definition
             stack += _wanted(definition.args)
     return list(found.values())
-
-

@@ -76,9 +76,7 @@ class DaskRows(Rows):
         self.session = session
         self.sizes = sizes
         ends = np.cumsum([0, *sizes.values()])
-        self._spans = {
-            n: slice(a, b) for n, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)
-        }
+        self._spans = {n: slice(a, b) for n, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
         self.starts = {number: int(span.start) for number, span in self._spans.items()}
         self.n_rows = int(ends[-1])
         # By key, of vectors that are asked for again and again.
@@ -292,9 +290,7 @@ class DaskRows(Rows):
         return [own.line(here, change, labels, weights, threshold) for change in directions]
 
 
-def enclose(
-    sketches: Sequence[tuple[Floats, Floats]], target: float
-) -> tuple[float, float]:
+def enclose(sketches: Sequence[tuple[Floats, Floats]], target: float) -> tuple[float, float]:
     """Return two numbers such that the weight up to the second alone reaches the target.
 
     They are found from some sorted numbers of each partition, with the weight up to each.

@@ -81,9 +81,7 @@ def own_ranking(X: Any, y: NDArray[np.intp], seed: int) -> Found:
     return Found(found.ranking, found.n_errors)
 
 
-def rival_ranking(
-    X: Any, y: NDArray[np.intp], seed: int, n_jobs: int | None = None
-) -> Found:
+def rival_ranking(X: Any, y: NDArray[np.intp], seed: int, n_jobs: int | None = None) -> Found:
     """Audit with cleanlab: logistic regression on standardised features, out of fold.
 
     The rows it filters come first, in its order; its label quality orders the others. By default

@@ -42,9 +42,7 @@ class ClaimsJob:
         """Check every setting and look the claims up; nothing is written."""
         for name in self.names:
             if name not in known:
-                raise SettingError(
-                    "NAME", f"{name!r} is no claim; choose from {', '.join(known)}"
-                )
+                raise SettingError("NAME", f"{name!r} is no claim; choose from {', '.join(known)}")
         smallest = {"jobs": 1, "repeats": 1, "seed": 0}
         for setting, least in smallest.items():
             value = getattr(self, setting)
