@@ -16,9 +16,9 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 # Installed anew whenever pyproject.toml is newer than the last installation.
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml research/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e ./research
 	touch $@
 
 # A comparison needs neither the tools of the tests nor torch.
@@ -47,7 +47,7 @@ $(RIVALS): $(STAMP)
 	touch $@
 
 bench: $(RIVALS)  ## time the library beside its rivals; ARGS="growth --quick" for a part
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m research.benchmarks $(ARGS)
 
 panorama: $(RIVALS)  ## compare the classifiers with baselines on many tables; ARGS="--quick" for a part
 	$(BIN)/python -m research.panorama $(ARGS)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from bblr import BBLRClassifier, BetaPrior
 from bblr.datasets import load_uci
 from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge, Logistic, Loss, ZeroOne
-from bblr.priors import Gaussian, GaussLaplace
+from bblr.penalties import Gaussian, GaussLaplace
 
 SCORES = np.linspace(-4.0, 4.0, 241)
 ONES = np.ones_like(SCORES)

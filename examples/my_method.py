@@ -3,8 +3,8 @@
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from bblr.experiments.methods import Method
-from bblr.experiments.paper.library import own
+from bblr.comparison.methods import Method
+from research.paper.library import own
 
 
 def forest(random_state, *, sparse=False):

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from bblr import BBLRClassifier, find_label_errors
 from bblr.audit import LabelErrors
 from bblr.evaluation import add_noise
-from bblr.experiments.claims.audit import rival_ranking
+from research.claims.audit import rival_ranking
 from research.panorama.tables import TABLES, load
 
 __all__ = ["CONDITIONS", "DOZEN", "ESTIMATORS", "corrupted", "main"]

@@ -9,30 +9,34 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "bblr"
 
-ROOMS = {"losses", "priors", "designs", "solvers"}
+ROOMS = {"losses", "penalties", "designs", "solvers"}
 ROOT = "__init__"
 # A part may import itself, the foundation (every top-level name with a leading underscore, such
 # as _numeric and _version) and the parts named here; `ROOT` stands for the package bblr itself.
 MAY_IMPORT: dict[str, set[str]] = {
     **{room: set() for room in ROOMS},
-    "objective": {"losses", "priors", "designs"},
-    "many_objective": {"losses", "priors", "designs"},
-    "estimators": {*ROOMS, "objective", "many_objective", "exceptions"},
+    "objective": {"losses", "penalties", "designs"},
+    "many_objective": {"losses", "penalties", "designs"},
     # What users may catch or filter.
     "exceptions": set(),
+    "inputs": {"designs"},
+    "training": {*ROOMS, "objective", "many_objective", "inputs", "exceptions"},
+}
+MAY_IMPORT["linear"] = {*MAY_IMPORT["training"], "training"}
+# Kernel classifiers share what a fitted linear one has; the zero-one solvers start from SLA.
+MAY_IMPORT["kernel"] = MAY_IMPORT["zero_one"] = {*MAY_IMPORT["linear"], "linear"}
+MAY_IMPORT |= {
     # Structured models take any classifier, by its predict_proba.
     "structured": set(),
     # Any classifier is audited, by its scores; those that tune themselves are told apart.
-    "audit": {"designs", "estimators"},
+    "audit": {"designs", "linear", "kernel", "training"},
     "evaluation": set(),
     # Some data are groups.
     "datasets": {"structured"},
     # The public name of the classifiers that need Dask.
-    "dask": {"estimators"},
+    "dask": {"linear"},
     # Displays read fitted estimators, losses and bins; they fit nothing.
-    "plotting": {"losses", "estimators", "evaluation"},
-    # Fitted classifiers as graphs.
-    "onnx": {"estimators", "structured"},
+    "plotting": {"losses", "linear", "kernel", "zero_one", "training", "evaluation"},
     # Saved models carry the version.
     "_saved": {"_version"},
     # The public name of the classes in saved models.
@@ -40,10 +44,10 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 _LIBRARY = set(MAY_IMPORT)
 MAY_IMPORT[ROOT] = _LIBRARY
-MAY_IMPORT["experiments"] = {*_LIBRARY, ROOT}
-# Models for files, beside the experiments: neither knows the other.
-MAY_IMPORT["files"] = {"audit", "datasets", "evaluation", ROOT}
-MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "experiments", "files"}
+# Tables in, models out.
+MAY_IMPORT["io"] = {*_LIBRARY, ROOT}
+MAY_IMPORT["comparison"] = {*_LIBRARY, ROOT}
+MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "comparison", "io"}
 MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = {
@@ -134,17 +138,17 @@ def house(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    write("__init__.py", "from bblr.estimators.linear import BBLRClassifier\n")
+    write("__init__.py", "from bblr.linear.classifier import BBLRClassifier\n")
     write("_numeric/__init__.py", "import numpy\n")
     write("losses/__init__.py", "from .base import Loss\n")
     write("losses/base.py", "from bblr._numeric import exp\nfrom .._numeric import log\n")
     write("solvers/descent.py", "import numpy as np\n")
     write("objective.py", "from bblr import losses\nfrom .losses.base import Loss\n")
-    write("estimators/linear.py", "import bblr.objective\nfrom ..solvers import descent\n")
+    write("linear/classifier.py", "import bblr.objective\nfrom ..solvers import descent\n")
     write("datasets/uci.py")
-    write("plotting/path.py", "from bblr.estimators import linear\n")
-    write("experiments/table.py", "from bblr import BBLRClassifier, datasets\n")
-    write("cli.py", "from bblr.experiments import table\n")
+    write("plotting/path.py", "from bblr.linear import classifier\n")
+    write("comparison/table.py", "from bblr import BBLRClassifier, datasets\n")
+    write("cli.py", "from bblr.comparison import table\n")
     return tmp_path, write
 
 
@@ -174,13 +178,13 @@ def test_sound_house_passes(house):
             "from bblr import BBLRClassifier",
             "datasets must not import __init__",
         ),
-        ("estimators/new.py", "from bblr.experiments import t", "must not import experiments"),
-        ("structured/new.py", "from bblr.estimators import e", "must not import estimators"),
-        ("experiments/new.py", "from bblr import cli", "experiments must not import cli"),
-        ("plotting/new.py", "from bblr.experiments import t", "must not import experiments"),
+        ("estimators/new.py", "from bblr.comparison import t", "must not import experiments"),
+        ("structured/new.py", "from bblr.linear import e", "must not import linear"),
+        ("comparison/new.py", "from bblr import cli", "comparison must not import cli"),
+        ("plotting/new.py", "from bblr.comparison import t", "must not import experiments"),
         ("plotting/new.py", "from bblr.solvers import s", "plotting must not import solvers"),
-        ("estimators/new.py", "from bblr.plotting import p", "estimators must not import plot"),
-        ("__init__.py", "from bblr.experiments import table", "must not import experiments"),
+        ("linear/new.py", "from bblr.plotting import p", "linear must not import plotting"),
+        ("__init__.py", "from bblr.comparison import table", "must not import experiments"),
         ("_numeric/new.py", "from bblr.losses import base", "_numeric must not import losses"),
         ("attic.py", "", "'attic' has no place"),
     ],
@@ -196,7 +200,7 @@ def test_wrong_import_is_caught(house, name, text, culprit):
 
 @pytest.mark.parametrize(
     "statement",
-    ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.files, bblr.plotting"],
+    ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.io, bblr.plotting"],
 )
 def test_import_is_light(statement):
     # scikit-learn itself looks for pandas and rich, and does without; nobody else may.

@@ -143,7 +143,7 @@ def table(tmp_path):
 
 
 def test_a_model_holds_no_bar(table):
-    from bblr.files import load_model
+    from bblr.io import load_model
     from tests.files.conftest import bblr
 
     saved = table / "model.bblr"
@@ -174,7 +174,7 @@ def test_ctrl_c_while_a_command_loads(monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bblr.files.fit_job.run_fit", press)
+    monkeypatch.setattr("bblr.cli.fit_job.run_fit", press)
     result = bblr("fit", "data.csv", "--model", "model.bblr")
     assert result.exit_code == 130
     assert result.stderr == "Stopped; nothing was written.\n"

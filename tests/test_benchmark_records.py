@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bblr.experiments.bars import Outcome
-from benchmarks import __main__ as command
-from benchmarks import page, records
-from benchmarks.cases import Bar, Measured, Settings, Unavailable, absent, case, run_case
-from benchmarks.drawing import plot
+from research.benchmarks import __main__ as command
+from research.benchmarks import page, records
+from research.benchmarks.cases import Bar, Measured, Settings, Unavailable, absent, case, run_case
+from research.benchmarks.drawing import plot
+from research.core.targets import Outcome
 
 ROOT = Path(__file__).resolve().parents[1]
 SERIES = {

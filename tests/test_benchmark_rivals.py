@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from bblr import BBLRClassifierCV
-from benchmarks import growth, made, panorama, scaling, start
-from benchmarks.__main__ import load_cases
-from benchmarks.cases import Settings, run_case
-from benchmarks.made import Parts, divide
-from benchmarks.rivals import KERNEL, LINEAR, OURS, Liblinear, Rival, racing
-from benchmarks.series import slope
-from benchmarks.tournament import tournament
+from research.benchmarks import growth, made, panorama, scaling, start
+from research.benchmarks.__main__ import load_cases
+from research.benchmarks.cases import Settings, run_case
+from research.benchmarks.made import Parts, divide
+from research.benchmarks.rivals import KERNEL, LINEAR, OURS, Liblinear, Rival, racing
+from research.benchmarks.series import slope
+from research.benchmarks.tournament import tournament
 
 QUICK = Settings(quick=True)
 

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from bblr.experiments.bars import Outcome, attempt, tally
-from benchmarks import data, scaling
-from benchmarks.__main__ import load_cases, main
-from benchmarks.cases import Bar, Measured, Settings, Unavailable, case, run_case
-from benchmarks.machine import machine, stolen
-from benchmarks.timing import race, show
+from research.benchmarks import data, scaling
+from research.benchmarks.__main__ import load_cases, main
+from research.benchmarks.cases import Bar, Measured, Settings, Unavailable, case, run_case
+from research.benchmarks.machine import machine, stolen
+from research.benchmarks.timing import race, show
+from research.core.targets import Outcome, attempt, tally
 
 NAMES = {
     "fused-float64",
@@ -193,7 +193,7 @@ def test_a_skipped_case_is_neither_kept_nor_missed():
 
 def test_race_takes_turns_and_keeps_the_best(monkeypatch):
     order, clock = [], iter([0.0, 5.0, 10.0, 11.0, 20.0, 22.0, 30.0, 33.0])
-    monkeypatch.setattr("benchmarks.timing.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("research.benchmarks.timing.time.perf_counter", lambda: next(clock))
     timings = race({name: lambda name=name: order.append(name) or name for name in "ab"}, 2)
     assert order == ["a", "b", "b", "a"]
     assert timings["a"].seconds == [5.0, 3.0] and timings["b"].seconds == [1.0, 2.0]
@@ -242,13 +242,13 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
     ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
-    monkeypatch.setattr("benchmarks.structured.GROUPS", 1_000)
-    monkeypatch.setattr("benchmarks.structured.FEW", 20)
-    monkeypatch.setattr("benchmarks.passes.ROWS", 2_000)
-    monkeypatch.setattr("benchmarks.zero_one.ROWS", 2_000)
-    monkeypatch.setattr("benchmarks.faster.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.structured.GROUPS", 1_000)
+    monkeypatch.setattr("research.benchmarks.structured.FEW", 20)
+    monkeypatch.setattr("research.benchmarks.passes.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.zero_one.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.faster.ROWS", 2_000)
     monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
-    monkeypatch.setattr("benchmarks.out_of_core.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.out_of_core.ROWS", 2_000)
     if name.startswith("audit"):
         pytest.importorskip("cleanlab")
     outcome = run_case(load_cases()[name], Settings(quick=True))

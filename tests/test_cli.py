@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from bblr import __version__
 from bblr.cli import app
-from bblr.experiments.methods import Method
-from bblr.experiments.records import read_records
+from bblr.comparison.methods import Method
+from bblr.comparison.records import read_records
 
 
 def fast_method(name: str) -> Method:
@@ -29,7 +29,7 @@ def fast_method(name: str) -> Method:
 @pytest.fixture(autouse=True)
 def fast_methods(monkeypatch):
     registry = {name: fast_method(name) for name in ("LR", "SVM", "BBLR")}
-    monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
     return registry
 
 
@@ -102,7 +102,7 @@ def test_no_noise_means_clean_data_only(folder):
 
 
 def test_interruption_leaves_a_valid_file_and_a_hint(folder, monkeypatch):
-    from bblr.experiments.terminal import LiveProgress
+    from bblr.comparison.terminal import LiveProgress
 
     show = LiveProgress.advance
 
@@ -129,7 +129,7 @@ def test_a_dead_worker_is_one_line(folder, monkeypatch):
     def die(*arguments):
         raise TerminatedWorkerError("killed")
 
-    monkeypatch.setattr("bblr.experiments.cells.run_cell", die)
+    monkeypatch.setattr("bblr.comparison.cells.run_cell", die)
     result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]

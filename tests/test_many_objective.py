@@ -13,7 +13,7 @@ from bblr.designs.kernel_function import Gram, KernelFunction
 from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.many_objective import ManyObjective
 from bblr.objective import Objective
-from bblr.priors import Gaussian, GaussLaplace
+from bblr.penalties import Gaussian, GaussLaplace
 from bblr.solvers import LBFGS, FisherScoring, ZeroOneCoordinates
 
 PRIOR = DirichletPrior((0.1, 0.05, 0.0))

@@ -7,7 +7,7 @@ from scipy import optimize, sparse
 from bblr.designs import ScaledDesign, make_design
 from bblr.losses import LOSSES, BetaBernoulli, Logistic, Sigmoid
 from bblr.objective import Objective, Preconditioner
-from bblr.priors import Gaussian
+from bblr.penalties import Gaussian
 
 SMOOTH = ["logistic", "squared", "beta-bernoulli", "generalized-logistic", "sigmoid", "tanh"]
 

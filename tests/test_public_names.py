@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import bblr
-from bblr.files import SavedModel
+from bblr.io import SavedModel
 from docs.public_api import all_names, methods, modules
 
 # What `inspect` shows as the default of a field that is made anew for each object.

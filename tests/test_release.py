@@ -62,6 +62,6 @@ def test_a_type_checker_sees_our_types_from_outside(tmp_path):
     (tmp_path / "snippet.py").write_text(SNIPPET, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--python-executable", str(python), "snippet.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert 'type is "bblr.estimators.linear.BBLRClassifier"' in done.stdout, done
+    assert 'type is "bblr.linear.classifier.BBLRClassifier"' in done.stdout, done
     assert 'type is "float"' in done.stdout
     assert "Found 1 error in 1 file" in done.stdout

@@ -26,7 +26,7 @@ VERSIONS = ("3.11", "3.12", "3.13")
 # What people look for beside the package, in the sdist.
 BESIDE = (
     "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
-    "SECURITY.md", "pyproject.toml", "benchmarks", "docs", "examples", "tests", "tools",
+    "SECURITY.md", "pyproject.toml", "docs", "examples", "research", "tests", "tools",
 )  # fmt: skip
 TABLE = "height,colour,kind\n" + "".join(
     f"{i / 10},{'red' if i % 3 else 'blue'},{'cat' if i + (i % 7) > 22 else 'dog'}\n"
@@ -47,7 +47,7 @@ assert proof.lower_bound_ <= proof.zero_one_loss_
 names = ("typer", "pandas", "torch", "dask", "skl2onnx", "matplotlib")
 import importlib.util
 assert not any(map(importlib.util.find_spec, names))
-from bblr.onnx import to_onnx
+from bblr.io.onnx import to_onnx
 for call, extra in ((lambda: to_onnx(model, X), "onnx"),):
     try:
         call()
@@ -211,7 +211,7 @@ def check_command_line(bblr: Path, place: Path) -> None:
 def check_types(python: Path, place: Path) -> None:
     (place / "snippet.py").write_text(TYPED, encoding="utf-8")
     told = run(python, "-m", "mypy", "snippet.py", cwd=place, status=1)
-    assert 'type is "bblr.estimators.linear.BBLRClassifier"' in told, told
+    assert 'type is "bblr.linear.classifier.BBLRClassifier"' in told, told
     assert 'type is "float"' in told and "Found 1 error" in told, told
 
 

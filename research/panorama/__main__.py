@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from bblr._atomic import whole_file
-from bblr.experiments.records import Record, RecordsError, read_records
-from bblr.experiments.session import DONE, FAILED, MISUSED, Stopped, run_session, say
+from bblr.comparison.records import Record, RecordsError, read_records
+from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, run_session, say
 from research.panorama.conditions import CONDITIONS
 from research.panorama.fingerprints import fingerprint
 from research.panorama.methods import METHODS, QUICK_METHODS

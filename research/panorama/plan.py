@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from bblr.experiments.records import Record
+from bblr.comparison.records import Record
 from research.panorama.conditions import QUICK_CONDITIONS, conditions_of
 from research.panorama.fingerprints import fingerprint
 from research.panorama.methods import METHODS

@@ -3,15 +3,10 @@
 from bblr._version import __version__
 from bblr.audit import find_label_errors
 from bblr.designs import Shards
-from bblr.estimators import (
-    BBLRClassifier,
-    BBLRClassifierCV,
-    KernelBBLRClassifier,
-    KernelBBLRClassifierCV,
-    SLAClassifier,
-    ZeroOneClassifier,
-)
+from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr.linear import BBLRClassifier, BBLRClassifierCV, SLAClassifier
 from bblr.losses import BetaPrior, DirichletPrior
+from bblr.zero_one import ZeroOneClassifier
 
 __all__ = [
     "BBLRClassifier",

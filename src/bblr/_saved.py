@@ -18,26 +18,26 @@ __all__ = ["READABLE", "TRUSTED_TYPES", "VERSION", "Versioned", "check_version"]
 # Where the version stands in the state of an estimator.
 VERSION = "_bblr_version"
 # Minor versions whose models are the same as ours.
-READABLE = ("0.1",)
+READABLE = ("0.2",)
 
 # Every class that a fitted estimator may hold, and no other: a reader that makes objects of these
 # alone can be given a file of anyone. Their places are part of the format.
 TRUSTED_TYPES: tuple[str, ...] = (
     "bblr.designs.kernel_function.KernelFunction",
-    "bblr.estimators._kernel_slam.Cell",
-    "bblr.estimators._validation.Path",
-    "bblr.estimators._validation.Trial",
-    "bblr.estimators.dask.DaskBBLRClassifier",
-    "bblr.estimators.dask.DaskBBLRClassifierCV",
-    "bblr.estimators.kernel.KernelBBLRClassifier",
-    "bblr.estimators.kernel_cv.KernelBBLRClassifierCV",
-    "bblr.estimators.linear.BBLRClassifier",
-    "bblr.estimators.linear_cv.BBLRClassifierCV",
-    "bblr.estimators.link.Link",
-    "bblr.estimators.link.Step",
-    "bblr.estimators.many_link.ManyLink",
-    "bblr.estimators.sla.SLAClassifier",
-    "bblr.estimators.zero_one.ZeroOneClassifier",
+    "bblr.kernel.kernel_search.Cell",
+    "bblr.training.cross_validation.Path",
+    "bblr.training.cross_validation.Trial",
+    "bblr.linear.dask_classifiers.DaskBBLRClassifier",
+    "bblr.linear.dask_classifiers.DaskBBLRClassifierCV",
+    "bblr.kernel.kernel_classifier.KernelBBLRClassifier",
+    "bblr.kernel.kernel_classifier_cv.KernelBBLRClassifierCV",
+    "bblr.linear.classifier.BBLRClassifier",
+    "bblr.linear.classifier_cv.BBLRClassifierCV",
+    "bblr.training.link.Link",
+    "bblr.training.link.Step",
+    "bblr.training.many_link.ManyLink",
+    "bblr.linear.sla.SLAClassifier",
+    "bblr.zero_one.zero_one_classifier.ZeroOneClassifier",
     "bblr.losses.beta_prior.BetaPrior",
     "bblr.losses.dirichlet_prior.DirichletPrior",
     "bblr.solvers.fisher.FisherScoring",
@@ -63,7 +63,7 @@ def check_version(saved: Any) -> None:
     Examples
     --------
     >>> from bblr._saved import check_version
-    >>> check_version("0.1.0")
+    >>> check_version("0.2.0")
     >>> check_version("99.1.0")
     Traceback (most recent call last):
     ValueError: the model was saved by bblr 99.1.0, which is later than bblr ... here; ...

@@ -14,7 +14,7 @@ from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses import DirichletDiscrete
-from bblr.priors import Prior
+from bblr.penalties import Prior
 
 # Up to this many features the eigenvectors of their second moments are cheap beside a descent.
 _MAX_DENSE = 600

@@ -15,7 +15,7 @@ from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses.base import Loss
-from bblr.priors import Prior
+from bblr.penalties import Prior
 
 LossT = TypeVar("LossT", bound=Loss)
 OtherLoss = TypeVar("OtherLoss", bound=Loss)

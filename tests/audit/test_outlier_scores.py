@@ -17,7 +17,7 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.estimators._evidence import log_odds_against, log_odds_wrong
+from bblr.training.evidence import log_odds_against, log_odds_wrong
 
 SMOOTH = [
     BBLRClassifier(),

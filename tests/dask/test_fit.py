@@ -89,7 +89,7 @@ def test_float32_stays_float32(client, rows):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_early_stages_run_on_the_same_sample(client, rows, form, monkeypatch):
-    from bblr.estimators import _sampled
+    from bblr.training import sampled as _sampled
 
     monkeypatch.setattr(_sampled, "_MIN_ROWS", 1_000)
     X = np.delete(rows[0], 1, axis=1)
@@ -115,7 +115,7 @@ def short_search(monkeypatch):
     """A search of so few lines that a test has time for the round trips."""
     from bblr.solvers import ZeroOneSearch
 
-    monkeypatch.setattr("bblr.estimators.linear.ZeroOneSearch", lambda: ZeroOneSearch(200))
+    monkeypatch.setattr("bblr.linear.classifier.ZeroOneSearch", lambda: ZeroOneSearch(200))
 
 
 @pytest.mark.parametrize("solver", ["search", "sla"])
@@ -170,7 +170,7 @@ def test_workers_reduce_among_themselves(rows, monkeypatch):
 
 @pytest.mark.parametrize("persisted", [False, True])
 def test_rows_stay_where_they_are_and_are_dealt_out_evenly(client, rows, persisted):
-    from bblr.estimators._dask_front import dask_training
+    from bblr.inputs.dask_front import dask_training
 
     X, y = cut(*rows, 6)
     workers = sorted(client.nthreads())
@@ -266,7 +266,7 @@ def test_dataframes_of_unknown_length(client, few):
 def test_lines_over_many_rows_find_the_best_step(client, few, three, many, monkeypatch):
     from bblr.designs.dask import DaskRows
     from bblr.designs.rows import Rows
-    from bblr.estimators import _dask_front
+    from bblr.inputs import dask_front as _dask_front
 
     X, y = three if many else few
     rng = np.random.default_rng(5)

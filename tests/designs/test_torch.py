@@ -8,7 +8,7 @@ from bblr.designs import DenseDesign, ScaledDesign
 from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge, Logistic, Sigmoid, ZeroOne
 from bblr.many_objective import ManyObjective
 from bblr.objective import Objective
-from bblr.priors import Gaussian
+from bblr.penalties import Gaussian
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 # Tests run side by side; threads that wait for one another would only wait for cores.

@@ -19,8 +19,8 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.estimators import _sampled
-from bblr.estimators._callbacks import Task
+from bblr.training import sampled as _sampled
+from bblr.training.callbacks import Task
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
 

@@ -18,9 +18,9 @@ from bblr import (
     ZeroOneClassifier,
 )
 from bblr.designs import SparseDesign
-from bblr.estimators.link import Link
 from bblr.solvers import geometric
 from bblr.structured import Group
+from bblr.training.link import Link
 
 
 def data(n=40, d=3, seed=0):

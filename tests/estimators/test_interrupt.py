@@ -297,7 +297,7 @@ def test_walks_in_threads_end_before_long(moons):
                 raise KeyboardInterrupt  # as a walk would hand it on
             return super().expired
 
-    from bblr.estimators import zero_one
+    from bblr.zero_one import zero_one_classifier as zero_one
 
     model = ZeroOneClassifier(random_state=0, time_limit=None)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:

@@ -8,15 +8,15 @@ from sklearn.datasets import make_moons
 
 from bblr import BetaPrior, KernelBBLRClassifierCV
 from bblr.designs.kernel_function import Gram, KernelFunction
-from bblr.estimators._kernel import KernelProblem, make_kernel_descent
-from bblr.estimators._kernel_slam import (
+from bblr.kernel.fit import KernelProblem, make_kernel_descent
+from bblr.kernel.kernel_search import (
     KernelSearch,
     _fold_problem,
     score_held_out,
 )
-from bblr.estimators._kernel_sparsify import Sparsify, choose_size
-from bblr.estimators._validation import Fold, Path
-from bblr.estimators._watch import Watch
+from bblr.kernel.sparsify import Sparsify, choose_size
+from bblr.training.cross_validation import Fold, Path
+from bblr.training.monitor import Watch
 
 
 def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):

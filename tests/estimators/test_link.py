@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from bblr import BetaPrior
-from bblr.estimators.link import Link
+from bblr.training.link import Link
 
 
 @pytest.mark.parametrize("a", [0.01, 0.2, 0.45])

@@ -19,8 +19,8 @@ from bblr import (
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
 )
-from bblr.estimators.many_link import ManyLink, _Likelihood
 from bblr.losses import DirichletDiscrete
+from bblr.training.many_link import ManyLink, _Likelihood
 
 LINEAR = [
     BBLRClassifier(),

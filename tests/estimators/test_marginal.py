@@ -9,15 +9,15 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
-import bblr.estimators._marginal as marginal
+import bblr.training.marginal as marginal
 from bblr import BBLRClassifier, BBLRClassifierCV, BetaPrior
 from bblr.designs import ScaledDesign, make_design
-from bblr.estimators._calibration import fit_link, one_scale
-from bblr.estimators._laplace import draw_rows, laplace, leave_one_out
-from bblr.estimators._marginal import leverage_limit
-from bblr.estimators._training import centred_prior, make_objective
 from bblr.exceptions import ConstantScoresWarning
 from bblr.solvers import LBFGS, FisherScoring
+from bblr.training.calibration import fit_link, one_scale
+from bblr.training.laplace import draw_rows, laplace, leave_one_out
+from bblr.training.marginal import leverage_limit
+from bblr.training.start import centred_prior, make_objective
 
 
 def _linear(n, d, seed, *, slope=1.5, shift=0.0):

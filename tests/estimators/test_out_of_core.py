@@ -25,7 +25,7 @@ SCRIPT = """
 import json, sys
 import numpy as np
 from bblr import BBLRClassifier
-from bblr.estimators import _stream
+from bblr.inputs import stream as _stream
 
 def status(field):
     with open("/proc/self/status") as lines:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bblr import BBLRClassifier
-from bblr.estimators import _sampled
+from bblr.training import sampled as _sampled
 
 
 @pytest.fixture

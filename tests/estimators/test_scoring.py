@@ -7,8 +7,8 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss,
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
 from bblr import BBLRClassifierCV, KernelBBLRClassifierCV
-from bblr.estimators._calibration import fit_link
-from bblr.estimators._scoring import SCORINGS, row_losses
+from bblr.training.calibration import fit_link
+from bblr.training.scoring import SCORINGS, row_losses
 
 
 def _scores(classes, seed=0):

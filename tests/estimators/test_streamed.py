@@ -17,7 +17,8 @@ from bblr import (
     ZeroOneClassifier,
 )
 from bblr.designs import StreamedDesign, mapped, parquet
-from bblr.estimators import _front, _stream
+from bblr.inputs import front as _front
+from bblr.inputs import stream as _stream
 
 N, D = 400, 4
 X, TWO = make_classification(N, D, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)

@@ -116,7 +116,7 @@ def test_zero_one_searches_agree(monkeypatch, heart):
     here, there = agree(model, X, y)
     assert here.zero_one_loss_ == there.zero_one_loss_
     # What is too large for a table of vertices is searched line by line.
-    monkeypatch.setattr("bblr.estimators.zero_one.MAX_TABLE", 10)
+    monkeypatch.setattr("bblr.zero_one.zero_one_classifier.MAX_TABLE", 10)
     large = [clone(model).set_params(device=d).fit(X, y) for d in (None, DEVICE)]
     assert large[1].zero_one_loss_ == large[0].zero_one_loss_
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bblr import SLAClassifier, ZeroOneClassifier
 from bblr.datasets import load_uci
-from bblr.estimators import zero_one
+from bblr.zero_one import zero_one_classifier as zero_one
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 AMPLE = 300  # seconds: these fits end by themselves, however slow the machine

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 
 from bblr import ZeroOneClassifier
-from bblr.estimators import zero_one
-from bblr.estimators._zero_one_run import Run
+from bblr.zero_one import zero_one_classifier as zero_one
+from bblr.zero_one.run import Run
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 REASON = "linearly separable"

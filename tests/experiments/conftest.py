@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bblr.experiments.compare import Comparison
-from bblr.experiments.methods import Method
-from bblr.experiments.settings import CLEAN, Condition
-from bblr.experiments.sources import Table, make_table
+from bblr.comparison.compare import Comparison
+from bblr.comparison.methods import Method
+from bblr.comparison.settings import CLEAN, Condition
+from bblr.comparison.sources import Table, make_table
 
 NOISY = Condition(0.2, "uniform-one-class", "training")
 
@@ -81,7 +81,7 @@ def failing() -> Method:
 def fast_registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Method]:
     """Put fast stand-ins behind the names LR, SVM and BBLR."""
     registry = {name: fast_method(name, 1.0 + i) for i, name in enumerate(("LR", "SVM", "BBLR"))}
-    monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
     return registry
 
 

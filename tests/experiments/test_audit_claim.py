@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bblr.experiments.claims import CLAIMS, ClaimRun, audit
-from bblr.experiments.claims.audit import Cell, Found
+from research.claims import CLAIMS, ClaimRun, audit
+from research.claims.audit import Cell, Found
 
 
 @pytest.fixture

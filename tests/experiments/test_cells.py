@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from bblr.experiments.cells import Cell, run_cell, split
-from bblr.experiments.methods import METHODS
-from bblr.experiments.settings import CLEAN, Condition
-from bblr.experiments.sources import make_table
+from bblr.comparison.cells import Cell, run_cell, split
+from bblr.comparison.methods import METHODS
+from bblr.comparison.settings import CLEAN, Condition
+from bblr.comparison.sources import make_table
 
 PROTOCOLS = ("uniform-one-class", "uniform-random", "label-flip")
 CONDITIONS = [CLEAN, *(Condition(0.2, protocol, "training") for protocol in PROTOCOLS)]

@@ -10,12 +10,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.experiments import claims
-from bblr.experiments.bars import Bar, Measured, Unavailable
-from bblr.experiments.claims import CLAIMS, Claim, ClaimRun, embedded, research, zero_one
-from bblr.experiments.methods import Method
-from bblr.experiments.records import read_records
-from bblr.experiments.sources import EMBEDDED, load_table
+from bblr.comparison import claims
+from bblr.comparison.methods import Method
+from bblr.comparison.records import read_records
+from bblr.comparison.sources import EMBEDDED, load_table
+from research.claims import CLAIMS, Claim, ClaimRun, embedded, research, zero_one
+from research.core.targets import Bar, Measured, Unavailable
 
 NAMES = {
     "training-errors",
@@ -89,7 +89,7 @@ def run(tmp_path):
 def methods(monkeypatch):
     shares = {"LR": 0.4, "SVM": 0.36, "BBLR3": 0.2, "BBLR4": 0.3, "BBLR": 0.2}
     registry = weighted(shares)
-    monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
     return registry
 
 
@@ -219,7 +219,7 @@ def quick_rivals(monkeypatch):
 
     monkeypatch.setattr(research, "_mine", mine)
     registry = {name: Method(name, name, "Stand-in.", build) for name in ("LR", "SVM")}
-    monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
 
 
 @pytest.mark.parametrize("name", sorted(RESEARCH))

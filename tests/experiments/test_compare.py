@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bblr.experiments.records import read_records
-from bblr.experiments.settings import CLEAN, Condition, SettingError
-from bblr.experiments.sources import make_table
+from bblr.comparison.records import read_records
+from bblr.comparison.settings import CLEAN, Condition, SettingError
+from bblr.comparison.sources import make_table
 
 TIMELESS = ("seconds",)
 

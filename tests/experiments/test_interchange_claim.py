@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from rich.console import Console
 from sklearn.datasets import load_iris
 
-import bblr.onnx
+import bblr.io.onnx
 from bblr import BBLRClassifier, SLAClassifier
-from bblr.experiments.claims import CLAIMS, ClaimRun, interchange
-from bblr.onnx import to_onnx
+from bblr.io.onnx import to_onnx
+from research.claims import CLAIMS, ClaimRun, interchange
 
 pytest.importorskip("onnxruntime")
 
@@ -58,7 +58,7 @@ def test_a_wrong_graph_is_noticed(run, monkeypatch):
         other = BBLRClassifier("weak", l2=100.0).fit(*load_iris(return_X_y=True))
         return to_onnx(other if len(model.classes_) > 2 else model, X)
 
-    monkeypatch.setattr(bblr.onnx, "to_onnx", wrong)
+    monkeypatch.setattr(bblr.io.onnx, "to_onnx", wrong)
     outcome = CLAIMS["onnx"].run(run)
     assert len(outcome.missed) == 2
 
@@ -74,6 +74,6 @@ def test_every_data_set_and_classifier_is_there():
     assert {"breast", "heart", "liver", "pima", "iris", "wine", "digits", "web8"} <= names
     assert {"trec07p", "dblp-acm", "amazon-google", "reviews, dvd"} <= names
     kinds = {type(model) for model in interchange.classifiers(False, False, 0).values()}
-    from bblr.onnx.convert import CONVERTED
+    from bblr.io.onnx.convert import CONVERTED
 
     assert kinds == set(CONVERTED)

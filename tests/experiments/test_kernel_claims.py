@@ -2,8 +2,9 @@
 
 import pytest
 
-from bblr.experiments.claims import CLAIMS
-from bblr.experiments.claims.kernel import (
+from bblr.comparison.sources import EMBEDDED
+from research.claims import CLAIMS
+from research.claims.kernel import (
     DENSE,
     KERNEL_METHODS,
     RIVAL,
@@ -13,8 +14,7 @@ from bblr.experiments.claims.kernel import (
     _notes,
     _table,
 )
-from bblr.experiments.sources import EMBEDDED
-from bblr.experiments.sparsity import Point
+from research.studies.sparsity import Point
 
 
 @pytest.fixture

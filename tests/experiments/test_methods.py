@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import bblr
-from bblr.experiments.methods import METHODS, Method, _most_accurate, _scores, select_methods
+from bblr.comparison.methods import METHODS, Method, _most_accurate, _scores, select_methods
 
 
 def test_names_are_found_in_any_case_and_order():
@@ -113,7 +113,7 @@ def test_accuracy_decides_and_log_loss_breaks_ties():
 
 def test_importing_the_registry_is_light():
     code = (
-        "import sys, bblr; own = set(sys.modules); import bblr.experiments.methods;"
+        "import sys, bblr; own = set(sys.modules); import bblr.comparison.methods;"
         "print({name.split('.')[0] for name in set(sys.modules) - own})"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(bblr.__file__).parents[1])}

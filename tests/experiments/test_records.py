@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bblr.experiments.records import RecordsError, RecordsFile, read_records
+from bblr.comparison.records import RecordsError, RecordsFile, read_records
 
 RECORDS = [{"key": f"k{i}", "text": "± é", "values": [i, 0.5, None]} for i in range(3)]
 

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from bblr.experiments.report import render_report, write_report
-from bblr.experiments.summary import summarise
+from bblr.comparison.report import render_report, write_report
+from bblr.comparison.summary import summarise
 from tests.experiments.page import Page
 
 NOISE = {"noise": 0.1, "protocol": "label-flip", "place": "training"}

@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.experiments import sparsity
-from bblr.experiments.sources import Table
-from bblr.experiments.sparsity import Growth, Parts, Point, Weights, with_vectors
-from bblr.experiments.sparsity_job import SparsityJob, split_table
-from bblr.experiments.sparsity_plot import draw
+from bblr.comparison import sparsity
+from bblr.comparison.sources import Table
+from research.studies.sparsity import Growth, Parts, Point, Weights, with_vectors
+from research.studies.sparsity_job import SparsityJob, split_table
+from research.studies.sparsity_plot import draw
 
 
 @pytest.fixture

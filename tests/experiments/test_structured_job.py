@@ -12,12 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.experiments import structured
-from bblr.experiments.claims import CLAIMS, ClaimRun
-from bblr.experiments.methods import Method
-from bblr.experiments.structured import Condition, Results, Source, decide
-from bblr.experiments.structured_job import table
+from bblr.comparison import structured
+from bblr.comparison.methods import Method
 from bblr.structured import Group
+from research.claims import CLAIMS, ClaimRun
+from research.studies.structured import Condition, Results, Source, decide
+from research.studies.structured_job import table
 
 
 def link(rng: np.random.Generator, n: int = 40) -> list[Group]:
@@ -38,7 +38,7 @@ def little(monkeypatch, tmp_path):
         return LogisticRegression(C=0.5)
 
     registry = {name: Method(name, name, "Stand-in.", build) for name in structured.LOCALS}
-    monkeypatch.setattr("bblr.experiments.methods.METHODS", registry)
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
     monkeypatch.setattr(structured, "PAGES", 40)
     monkeypatch.setattr(
         "bblr.datasets.fetch_entity_resolution",

@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
+from bblr.comparison.headline import findings, format_p
+from bblr.comparison.settings import CLEAN
+from bblr.comparison.summary import summarise
 from bblr.evaluation import mcnemar, pooled_mcnemar
-from bblr.experiments.headline import findings, format_p
-from bblr.experiments.settings import CLEAN
-from bblr.experiments.summary import summarise
 
 NOISE = {"noise": 0.1, "protocol": "label-flip", "place": "training"}
 

@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from bblr.experiments.summary import summarise
-from bblr.experiments.terminal import LiveProgress, TimeLeft, print_summary
+from bblr.comparison.summary import summarise
+from bblr.comparison.terminal import LiveProgress, TimeLeft, print_summary
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from bblr import ZeroOneClassifier, __version__
 from bblr.cli import app
-from bblr.experiments.zero_one_plot import Run, draw
 from bblr.solvers.zero_one import Moment
+from research.studies.zero_one_plot import Run, draw
 
 SOLVERS = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
 
@@ -142,7 +142,7 @@ def test_exact_is_left_out_where_it_cannot_go(folder, options, features):
 
 
 def test_large_data_are_for_some_solvers_only(folder, monkeypatch):
-    monkeypatch.setattr("bblr.experiments.zero_one.MAX_TABLE", 24)
+    monkeypatch.setattr("research.studies.zero_one.MAX_TABLE", 24)
     assert tuple(rows_of(quick().stdout)) == ("search", "sla")
     before = contents(folder)
     result = quick("--solvers", "sla,mip")
@@ -163,7 +163,7 @@ def broken(error: BaseException) -> Any:
 
 def test_a_failing_solver_does_not_lose_the_others(folder, monkeypatch):
     failure = ValueError("no luck\n[today]")
-    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(failure))
+    monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(failure))
     result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
     assert result.exit_code == 1
     assert "sla: failed: ValueError: no luck [today]" in result.stderr
@@ -175,7 +175,7 @@ def test_a_failing_solver_does_not_lose_the_others(folder, monkeypatch):
 
 
 def test_a_lone_failure_draws_nothing(folder, monkeypatch):
-    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(ValueError("no")))
+    monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(ValueError("no")))
     result = quick("--solvers", "sla")
     assert result.exit_code == 1 and "sla: failed" in result.stderr
     assert not (folder / "zero-one.png").exists()
@@ -183,7 +183,7 @@ def test_a_lone_failure_draws_nothing(folder, monkeypatch):
 
 def test_interruption_keeps_what_was_found(folder, monkeypatch):
     stop = KeyboardInterrupt()
-    monkeypatch.setattr("bblr.experiments.zero_one.ZeroOneClassifier", broken(stop))
+    monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(stop))
     result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
     assert result.exit_code == 130
     assert "Stopped after 1 of 3 solvers." in result.stderr
@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_written_does_not_lose_the_table(folder, monkeypat
     def full(*arguments):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("bblr.experiments.zero_one.draw", full)
+    monkeypatch.setattr("research.studies.zero_one.draw", full)
     result = quick("--solvers", "sla,exact", "--json", "figures.json")
     assert result.exit_code == 1
     assert "--plot 'zero-one.png' was not written: No space left on device" in result.stderr

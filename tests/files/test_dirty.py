@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bblr.files import blocks
-from bblr.files.encoding import Leniency, encode
-from bblr.files.layout import layout_from_dict, read_training
+from bblr.io import blocks
+from bblr.io.encoding import Leniency, encode
+from bblr.io.layout import layout_from_dict, read_training
 from tests.files.conftest import FAST, bblr, fitted, make_frame
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from bblr import BBLRClassifier, BetaPrior, __version__
 from bblr._atomic import whole_file
-from bblr.files import ModelFileError, load_model, save_model
+from bblr.io import ModelFileError, load_model, save_model
 from tests.files.conftest import bblr, fitted
 
 

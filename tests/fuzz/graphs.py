@@ -21,7 +21,7 @@ def as_graph(model: Any, data: Data) -> None:
         import skl2onnx  # noqa: F401
     except ImportError:
         return
-    from bblr.onnx import to_onnx
+    from bblr.io.onnx import to_onnx
 
     # Frames have an input a column, which other tests look at.
     if "frame" in data.case.layout or data.case.layout == "polars":

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bblr import BBLRClassifier, KernelBBLRClassifier, SLAClassifier
 from bblr.dask import DaskBBLRClassifier
-from bblr.onnx import register_converters, to_onnx
+from bblr.io.onnx import register_converters, to_onnx
 from bblr.structured import JointModel
 from tests.interchange.models import MANY, MODELS, TWO, data, fitted, outputs, rows
 from tests.interchange.test_skops import on_cluster
@@ -312,7 +312,7 @@ def test_a_classifier_of_a_cluster_is_converted_as_its_local_one():
 
 def test_tables_cover_every_classifier():
     assert {type(model) for model in TWO.values()} >= {type(model) for model in MANY.values()}
-    from bblr.onnx.convert import CONVERTED
+    from bblr.io.onnx.convert import CONVERTED
 
     assert {type(model) for model in TWO.values()} == set(CONVERTED)
     assert SLAClassifier in CONVERTED

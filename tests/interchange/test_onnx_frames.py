@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bblr import BBLRClassifier, KernelBBLRClassifier, SLAClassifier
-from bblr.onnx import to_onnx
+from bblr.io.onnx import to_onnx
 from tests.interchange.models import data, outputs
 from tests.interchange.test_onnx import run
 

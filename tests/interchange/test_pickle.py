@@ -141,13 +141,13 @@ def saved_by(version: Any, monkeypatch: Any, model: Any) -> bytes:
         return pickle.dumps(model)
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.1.7", "0.1.0rc1", "0.1.0.dev3+local"])
+@pytest.mark.parametrize("version", ["0.2.0", "0.2.7", "0.2.0rc1", "0.2.0.dev3+local"])
 def test_other_patches_of_a_version_load(monkeypatch, version):
     again = pickle.loads(saved_by(version, monkeypatch, fitted("linear")))
     assert np.array_equal(again.coef_, fitted("linear").coef_)
 
 
-@pytest.mark.parametrize("version", ["0.2.0", "0.10.0", "1.0", "1.0.0rc1", "123456789.0"])
+@pytest.mark.parametrize("version", ["0.3.0", "0.10.0", "1.0", "1.0.0rc1", "123456789.0"])
 @pytest.mark.parametrize("model", [BBLRClassifier(), JointModel()])
 def test_a_later_version_is_refused_with_both_names(monkeypatch, version, model):
     told = (
@@ -158,10 +158,10 @@ def test_a_later_version_is_refused_with_both_names(monkeypatch, version, model)
         pickle.loads(saved_by(version, monkeypatch, model))
 
 
-@pytest.mark.parametrize("version", ["0.0.9", "0.0", "", "old", "0.", 3, b"0.1.0"])
+@pytest.mark.parametrize("version", ["0.0.9", "0.1.0", "", "old", "0.", 3, b"0.2.0"])
 def test_a_version_that_is_not_known_is_refused(monkeypatch, version):
-    monkeypatch.setattr(_saved, "READABLE", ("0.1",))
-    told = "the model was saved by bblr .* reads those of 0.1; install the version that saved it"
+    monkeypatch.setattr(_saved, "READABLE", ("0.2",))
+    told = "the model was saved by bblr .* reads those of 0.2; install the version that saved it"
     with pytest.raises(ValueError, match=told):
         pickle.loads(saved_by(version, monkeypatch, fitted("linear")))
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bblr import __version__
 from bblr._saved import READABLE
 from bblr.cli import app
-from bblr.files import load_model
+from bblr.io import load_model
 from bblr.skops import TRUSTED_TYPES
 from tests.interchange.make_saved import FILES, HOME, NAMES
 from tests.interchange.models import outputs

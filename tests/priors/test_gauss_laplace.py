@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from bblr.priors import GaussLaplace
+from bblr.penalties import GaussLaplace
 
 PRIORS = [GaussLaplace(), GaussLaplace(0.2, 3.0, 0.05), GaussLaplace(0.9, 0.5, 2.0)]
 

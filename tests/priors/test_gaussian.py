@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bblr.priors import Gaussian
+from bblr.penalties import Gaussian
 
 
 @pytest.fixture

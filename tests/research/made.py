@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bblr.experiments.records import Record
+from bblr.comparison.records import Record
 from research.panorama.scores import pack
 from research.panorama.tables import Table
 from research.panorama.tasks import Cell

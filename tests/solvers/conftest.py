@@ -6,7 +6,7 @@ import pytest
 from bblr.designs import ScaledDesign, make_design
 from bblr.losses import Logistic
 from bblr.objective import Objective
-from bblr.priors import Gaussian
+from bblr.penalties import Gaussian
 
 
 @pytest.fixture

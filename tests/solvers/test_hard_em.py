@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bblr.losses import BetaBernoulli
-from bblr.priors import GaussLaplace
+from bblr.penalties import GaussLaplace
 from bblr.solvers import FisherScoring, HardEM, RangeSearch
 
 

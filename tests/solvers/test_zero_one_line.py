@@ -148,7 +148,7 @@ import numpy as np
 from bblr.designs import ScaledDesign, make_design
 from bblr.losses import BetaBernoulli
 from bblr.objective import Objective
-from bblr.priors import Gaussian
+from bblr.penalties import Gaussian
 from bblr.solvers import ZeroOneCoordinates, zero_one_line
 X, y, one = np.eye(4), np.array([1.0, -1, 1, -1]), np.ones(4)
 {body}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bblr.experiments.records import Record
-from bblr.experiments.runner import is_result
+from bblr.comparison.records import Record
+from bblr.comparison.runner import is_result
 from research.panorama.scores import unpack
 from research.panorama.tables import Table
 from research.panorama.tasks import Cell

@@ -1,6 +1,6 @@
 """Penalty and plateaus of a small table, compiled: Python between steps would cost the most.
 
-The same steps as in ``estimators/_marginal.py`` for two classes and rows that are all at hand. On
+The same steps as in ``training/marginal.py`` for two classes and rows that are all at hand. On
 tables of some hundred rows it takes a tenth of the time.
 """
 

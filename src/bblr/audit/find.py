@@ -25,7 +25,7 @@ from bblr.audit.models import class_scores, fitted
 from bblr.audit.result import LabelErrors
 from bblr.audit.settled import settled
 from bblr.designs import Shards
-from bblr.estimators._front import found_classes
+from bblr.inputs.front import found_classes
 
 __all__ = ["find_label_errors"]
 

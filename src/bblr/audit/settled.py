@@ -9,12 +9,8 @@ from sklearn.pipeline import Pipeline
 
 from bblr.audit.held_out import Labelled
 from bblr.audit.models import fitted
-from bblr.estimators import (
-    BBLRClassifier,
-    BBLRClassifierCV,
-    KernelBBLRClassifier,
-    KernelBBLRClassifierCV,
-)
+from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr.linear import BBLRClassifier, BBLRClassifierCV
 
 _SHARED = ("tol", "max_iter", "fit_intercept", "class_weight", "device", "random_state")
 _KERNEL = ("kernel", "degree", "coef0", "penalty", "sparsity", "max_centers", "cache_size")

@@ -1,4 +1,4 @@
-"""Commands for files of one's own; the work is done in :mod:`bblr.files`."""
+"""Commands for files of one's own; the work is done in :mod:`bblr.io`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli._app import Drop, Jobs, Target, app
+from bblr.cli.app import Drop, Jobs, Target, app
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr fit wrote.")]
 Unseen = Annotated[
@@ -48,7 +48,7 @@ def fit(
     remembers columns, categories and their encoding. It holds a pickle: only classes of bblr and
     arrays are let in when it is loaded, but use models from people you trust all the same.
     """
-    from bblr.files.fit_job import FitJob, run_fit
+    from bblr.cli.fit_job import FitJob, run_fit
 
     job = FitJob(
         data=data,
@@ -87,7 +87,7 @@ def predict(
     The target column may be there or not. The model holds a pickle: use models from people you
     trust.
     """
-    from bblr.files.predict_job import PredictJob, run_predict
+    from bblr.cli.predict_job import PredictJob, run_predict
 
     job = PredictJob(
         saved=model, data=data, out=out, proba=proba, unseen=unseen, ignore_extra=ignore_extra
@@ -124,7 +124,7 @@ def evaluate(
     Prints errors, accuracy, log-loss, expected calibration error, the confusion matrix and the
     recall of each class.
     """
-    from bblr.files.evaluate_job import EvaluateJob, run_evaluate
+    from bblr.cli.evaluate_job import EvaluateJob, run_evaluate
 
     job = EvaluateJob(
         saved=model,
@@ -182,7 +182,7 @@ def audit(
     estimate, and writes all rows, the most evident errors first, and a report to open in a
     browser.
     """
-    from bblr.files.audit_job import AuditJob, run_audit
+    from bblr.cli.audit_job import AuditJob, run_audit
 
     job = AuditJob(
         data=data,

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bblr.estimators.link import Link, Step
-from bblr.estimators.many_link import ManyLink
 from bblr.losses import BetaBernoulli, DirichletDiscrete
 from bblr.plotting._checks import Floats
+from bblr.training.link import Link, Step
+from bblr.training.many_link import ManyLink
 
 # Points of a curve, and how far it goes: eight times the width of the slope.
 POINTS, _REACH = 801, 8.0

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from bblr.experiments.paper.exhibit import Given
-from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.protocols import CrossValidation
-from bblr.experiments.paper.table import Column, Reading, Table
+from research.paper.exhibit import Given
+from research.paper.library import Library
+from research.paper.protocols import CrossValidation
+from research.paper.table import Column, Reading, Table
 
 ADDED = """
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from bblr.experiments.methods import Method
-from bblr.experiments.paper.library import own
+from bblr.comparison.methods import Method
+from research.paper.library import own
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from bblr.experiments.figures import error_panels, reliability_panels, train_test_panels
-from bblr.experiments.panel import Panel
-from bblr.experiments.paper.results import (
+from bblr.comparison.figures import error_panels, reliability_panels, train_test_panels
+from bblr.comparison.panel import Panel
+from bblr.comparison.summary import summarise
+from research.paper.results import (
     Entry,
     FigureResult,
     Finding,
     Significance,
     TableResult,
 )
-from bblr.experiments.summary import summarise
 
 ROWS = ("Breast", "Heart", "Liver", "Pima", "Mushrooms and other fungi", "Total")
 COLUMNS = ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4", "Kernel BBLR")

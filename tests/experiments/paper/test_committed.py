@@ -3,11 +3,11 @@
 import pytest
 
 from bblr._version import __version__
-from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.plan import make_plan
-from bblr.experiments.paper.registry import select
-from bblr.experiments.paper.report import render_markdown
-from bblr.experiments.records import read_records
+from bblr.comparison.records import read_records
+from research.paper.library import Library
+from research.paper.plan import make_plan
+from research.paper.registry import select
+from research.paper.report import render_markdown
 from tests.conftest import ROOT
 
 RESULTS = ROOT / "docs" / "results"

@@ -9,16 +9,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bblr.experiments.paper.curves import Curves, Level, Line, Plot, number
-from bblr.experiments.paper.exhibit import Given
-from bblr.experiments.paper.exhibits import (
+from bblr.losses import BetaBernoulli, Hinge, Logistic, Ramp, Sigmoid, Squared, ZeroOne
+from research.paper.curves import Curves, Level, Line, Plot, number
+from research.paper.exhibit import Given
+from research.paper.exhibits import (
     figure_gammas,
     figure_losses,
     figure_plateaus,
     figure_ramp,
     figure_smooth_losses,
 )
-from bblr.losses import BetaBernoulli, Hinge, Logistic, Ramp, Sigmoid, Squared, ZeroOne
 
 GIVEN = Given("quick", 0, {}, {})
 EXHIBITS = [

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bblr.experiments.paper.findings import findings
-from bblr.experiments.paper.results import Entry, Significance, TableResult
+from research.paper.findings import findings
+from research.paper.results import Entry, Significance, TableResult
 
 
 def table(name, entries):

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bblr.experiments.methods import METHODS
-from bblr.experiments.paper import growth
-from bblr.experiments.paper.exhibit import Given
-from bblr.experiments.paper.exhibits import figure_sparsity, figure_weights
-from bblr.experiments.paper.growth import GrowthTask, Series, SparsityFigure, WeightsFigure
-from bblr.experiments.paper.library import DATA, Library
-from bblr.experiments.sources import make_table
+from bblr.comparison.methods import METHODS
+from bblr.comparison.sources import make_table
+from research.paper import growth
+from research.paper.exhibit import Given
+from research.paper.exhibits import figure_sparsity, figure_weights
+from research.paper.growth import GrowthTask, Series, SparsityFigure, WeightsFigure
+from research.paper.library import DATA, Library
 
 DECLARED = [figure_sparsity.EXHIBIT, figure_weights.EXHIBIT]
 GIVEN = Given("quick", 0, {"pima": "p", "kitchen": "k"}, {})

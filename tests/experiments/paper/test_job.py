@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.experiments.records import read_records
+from bblr.comparison.records import read_records
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "my_method.py"
 FAST = ("table-uci-data", "table-training-loss")
@@ -58,7 +58,7 @@ def test_the_documentation_shows_the_example():
 
 DEATH = """
 import os, signal
-from bblr.experiments.records import RecordsFile
+from bblr.comparison.records import RecordsFile
 append, left = RecordsFile.append, iter(range(6))
 def dying(self, record):
     if next(left, None) is None:
@@ -129,7 +129,7 @@ def test_records_of_something_else_are_left_alone(tmp_path):
 def test_data_of_the_user_that_cannot_be_used_are_named(tmp_path, y):
     path = tmp_path / "mine.py"
     path.write_text(
-        "from bblr.experiments.paper.library import own\n"
+        "from research.paper.library import own\n"
         f"DATA = [own('mine', 'Mine [/x]', [[0.0], [1.0], [2.0]], {y})]\n"
     )
     result = reproduce("table-uci-data", "--with", path, "--out", tmp_path / "out")
@@ -138,7 +138,7 @@ def test_data_of_the_user_that_cannot_be_used_are_named(tmp_path, y):
 
 
 def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
-    from bblr.experiments.records import RecordsFile
+    from bblr.comparison.records import RecordsFile
 
     out = tmp_path / "out"
     out.mkdir()
@@ -149,7 +149,7 @@ def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
 
 
 def test_the_list_names_everything_and_writes_nothing(tmp_path, monkeypatch):
-    from bblr.experiments.paper.registry import all_exhibits
+    from research.paper.registry import all_exhibits
 
     monkeypatch.chdir(tmp_path)
     result = reproduce("--list")

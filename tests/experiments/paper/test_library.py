@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from bblr.experiments.methods import METHODS
-from bblr.experiments.paper.library import DATA, Library, own
-from bblr.experiments.paper.trainers import TRAINERS
-from bblr.experiments.settings import SettingError
+from bblr.comparison.methods import METHODS
+from bblr.comparison.settings import SettingError
+from research.paper.library import DATA, Library, own
+from research.paper.trainers import TRAINERS
 
 
 def check(tmp_path, text):
@@ -30,22 +30,21 @@ def test_a_good_file_is_accepted_and_its_names_are_known(library):
         ("1 / 0", "cannot be run: ZeroDivisionError"),
         ("METHODS = (", "cannot be run: SyntaxError"),
         (
-            "from bblr.experiments.methods import Method\n"
-            "METHODS = [Method('LR', 'LR', '', None)]",
+            "from bblr.comparison.methods import Method\nMETHODS = [Method('LR', 'LR', '', None)]",
             "the name 'LR' is taken",
         ),
         (
-            "from bblr.experiments.paper.library import own\n"
+            "from research.paper.library import own\n"
             "DATA = [own('pima', 'Pima', [[0.0], [1.0]], [0, 1])]",
             "the name 'pima' is taken",
         ),
         (
-            "from bblr.experiments.methods import Method\n"
+            "from bblr.comparison.methods import Method\n"
             "METHODS = [Method('mine', 'LR', '', None)]",
             "the label 'LR' is taken",
         ),
         (
-            "from bblr.experiments.paper.library import own\n"
+            "from research.paper.library import own\n"
             "DATA = [own('mine', 'Total', [[0.0], [1.0]], [0, 1])]",
             "the title 'Total' is taken",
         ),
@@ -78,7 +77,7 @@ def test_a_file_may_have_dataclasses_and_neighbours(tmp_path):
         "from __future__ import annotations\n"
         "from dataclasses import dataclass\n"
         "from neighbour import LABEL\n"
-        "from bblr.experiments.methods import Method\n"
+        "from bblr.comparison.methods import Method\n"
         "@dataclass\nclass Thing:\n    x: int\n"
         "METHODS = [Method('mine', LABEL, '', None)]\n"
     )

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bblr.experiments.paper.details import Describe
-from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.plan import make_plan
-from bblr.experiments.paper.registry import select
+from research.paper.details import Describe
+from research.paper.library import Library
+from research.paper.plan import make_plan
+from research.paper.registry import select
 
 
 @pytest.fixture(autouse=True)

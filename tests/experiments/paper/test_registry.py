@@ -2,15 +2,15 @@
 
 import pytest
 
-from bblr.experiments.paper.details import COUNTS, Details
-from bblr.experiments.paper.exhibit import Given
-from bblr.experiments.paper.fits import METRICS
-from bblr.experiments.paper.joint import WAYS, JointTable
-from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.registry import all_exhibits, select
-from bblr.experiments.paper.results import TableResult
-from bblr.experiments.paper.table import TOTAL, Table
-from bblr.experiments.settings import SettingError
+from bblr.comparison.settings import SettingError
+from research.paper.details import COUNTS, Details
+from research.paper.exhibit import Given
+from research.paper.fits import METRICS
+from research.paper.joint import WAYS, JointTable
+from research.paper.library import Library
+from research.paper.registry import all_exhibits, select
+from research.paper.results import TableResult
+from research.paper.table import TOTAL, Table
 
 TABLES = [
     "table-solvers", "table-uci-data", "table-training-loss", "table-sums", "table-errors",

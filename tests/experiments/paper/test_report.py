@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bblr.experiments.headline import format_p
-from bblr.experiments.panel import Panel
-from bblr.experiments.paper.report import render_markdown, render_report, write_report
-from bblr.experiments.paper.results import FigureResult, Reproduction, TableResult
+from bblr.comparison.headline import format_p
+from bblr.comparison.panel import Panel
+from research.paper.report import render_markdown, render_report, write_report
+from research.paper.results import FigureResult, Reproduction, TableResult
 from tests.experiments.page import Page
 from tests.experiments.paper.report_sample import cells, sample, table, with_text
 

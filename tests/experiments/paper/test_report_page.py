@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from bblr.experiments.paper.report import render_report
-from bblr.experiments.paper.results import Reproduction
+from research.paper.report import render_report
+from research.paper.results import Reproduction
 from tests.experiments.paper.browser import CHROMIUM, ask
 from tests.experiments.paper.report_sample import panels, sample, table
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bblr.experiments.paper.report import render_markdown, render_report
-from bblr.experiments.paper.results import Entry, Reproduction, Significance
+from research.paper.report import render_markdown, render_report
+from research.paper.results import Entry, Reproduction, Significance
 from tests.experiments.paper.report_sample import bare, cells, table, with_text
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bblr.experiments.paper.library import Library
-from bblr.experiments.paper.pooled import PooledTests
-from bblr.experiments.paper.protocols import CrossValidation, Once
-from bblr.experiments.paper.table import Column, Gain, Reading, Remark
-from bblr.experiments.settings import Condition
+from bblr.comparison.settings import Condition
+from research.paper.library import Library
+from research.paper.pooled import PooledTests
+from research.paper.protocols import CrossValidation, Once
+from research.paper.table import Column, Gain, Reading, Remark
 from tests.experiments.paper.conftest import make_table
 
 

@@ -1,1 +1,0 @@
-"""Times and memory of bblr beside its rivals: ``python -m benchmarks [NAME ...]``."""

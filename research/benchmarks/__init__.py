@@ -1,0 +1,1 @@
+"""Times and memory of bblr beside its rivals: ``python -m research.benchmarks [NAME ...]``."""

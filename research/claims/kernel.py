@@ -1,0 +1,204 @@
+"""Claims about kernel classifiers: errors and support vectors beside a kernel SVM."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from bblr.comparison.records import Record
+from bblr.comparison.settings import CLEAN, Condition
+from bblr.comparison.sources import EMBEDDED
+from research.claims.base import Claim, ClaimRun
+from research.claims.embedded import compare
+from research.claims.research import available
+from research.core.targets import Bar, Measured
+from research.paper.exhibits.table_kernel import EXHIBIT as ALL_VECTORS
+from research.paper.exhibits.table_sparse_kernel import EXHIBIT as FEW_VECTORS
+from research.studies.sparsity import Parts, Point, measure, trec07p_parts
+
+__all__ = ["KERNEL_CLAIMS"]
+
+RIVAL, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
+KERNEL_METHODS = (RIVAL, DENSE, SPARSE, MIXTURE)
+# What the paper prints of them: error in percent, and vectors.
+PAPER: dict[str, dict[str, tuple[float, ...]]] = {
+    RIVAL: {"error": FEW_VECTORS.figures(RIVAL), "vectors": FEW_VECTORS.figures(RIVAL, "vectors")},
+    DENSE: {"error": ALL_VECTORS.figures(DENSE)},
+    MIXTURE: {
+        "error": FEW_VECTORS.figures(MIXTURE),
+        "vectors": FEW_VECTORS.figures(MIXTURE, "vectors"),
+    },
+}
+NOISE = Condition(0.1, "uniform-one-class", "training")
+_SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000)
+# Small training sets differ; their figures are means over this many.
+_REPEATS = 3
+_FEW = 4000
+_CENTRE_ROWS = 20_000
+_CENTRE_COUNTS = (300, 1000)
+
+
+def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the error in percent and the mean number of vectors by method and data set."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for method in KERNEL_METHODS:
+        for name in EMBEDDED:
+            own = [r for r in records if r["method"] == method and r["data"] == name]
+            rate = 100.0 * sum(r["errors"] for r in own) / sum(r["n_test"] for r in own)
+            vectors = float(np.mean([r["vectors"] for r in own]))
+            found.setdefault(method, {})[name] = (rate, vectors)
+    return found
+
+
+def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
+    notes = [" " * 18 + "".join(f"{name:>14}" for name in EMBEDDED) + f"{'total':>9}"]
+    for method, row in table.items():
+        cells = "".join(f"{error:8.2f} /{vectors:4.0f}" for error, vectors in row.values())
+        notes.append(f"{method:18}{cells}{sum(e for e, _ in row.values()):9.2f}")
+        paper = PAPER.get(method)
+        if paper is not None:
+            counts = paper.get("vectors", (None,) * len(EMBEDDED))
+            pairs = zip(paper["error"], counts, strict=True)
+            shown = "".join(f"{e:8.2f} /{'' if v is None else f'{v:.0f}':>4}" for e, v in pairs)
+            notes.append(f"  paper           {shown}{sum(paper['error']):9.2f}")
+    return notes
+
+
+def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for name in EMBEDDED:
+        svc, dense, sparse = (table[m][name] for m in (RIVAL, DENSE, SPARSE))
+        figures[f"{name}: KBBLR, points above SVC"] = dense[0] - svc[0]
+        figures[f"{name}: backward, points above KBBLR"] = sparse[0] - dense[0]
+        figures[f"{name}: backward, vectors"] = sparse[1]
+        figures[f"{name}: backward, vectors / SVC's"] = sparse[1] / svc[1]
+    totals = {m: sum(error for error, _ in table[m].values()) for m in (RIVAL, DENSE)}
+    figures["total: KBBLR, points above SVC"] = totals[DENSE] - totals[RIVAL]
+    return figures
+
+
+def _errors_and_vectors(condition: Condition) -> Any:
+    def work(run: ClaimRun) -> Measured:
+        records = compare(run, (condition,), KERNEL_METHODS)
+        table = _table(records)
+        return Measured(_figures(table), _notes(table), {"error %, vectors": table})
+
+    return work
+
+
+def _bars() -> tuple[Bar, ...]:
+    bars = []
+    for name in EMBEDDED:
+        bars += [
+            Bar(f"{name}: KBBLR, points above SVC", "<=", 0.5),
+            Bar(f"{name}: backward, points above KBBLR", "<=", 0.5),
+            Bar(f"{name}: backward, vectors", "<=", 25),
+            Bar(f"{name}: backward, vectors / SVC's", "<=", 1 / 3),
+        ]
+    return (*bars, Bar("total: KBBLR, points above SVC", "<=", 0.2))
+
+
+def trec07p_normalised(seed: int) -> Parts:
+    """Read TREC07p with rows of length 1, in random order; the last 10,000 are the test part."""
+    return available(lambda: trec07p_parts(seed)[1])
+
+
+def _growth(run: ClaimRun) -> Measured:
+    points = []
+    notes = [" " * 7 + "".join(f"{who:>19}" for who in ("SVC", "KBBLR-B", "a third of SVC's"))]
+    for n in _SIZES:
+        repeats = _REPEATS if n <= _FEW else 1
+        found = [
+            measure(trec07p_normalised(run.seed + k).first(n), run.seed + k, run.jobs)
+            for k in range(repeats)
+        ]
+        points.append(Point.mean(found))
+        notes.append(_line(points[-1]))
+        run.console.print(notes[-1], highlight=False, markup=False)
+    figures = {_above(p.n): p.third_error - p.svc_error for p in points}
+    return Measured(figures, notes, {"points": [asdict(point) for point in points]})
+
+
+def _centres(run: ClaimRun) -> Measured:
+    """Compare ways to draw centres at fixed width and penalty, without any elimination."""
+    from bblr.designs.kernel_function import Gram, KernelFunction
+    from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
+    from bblr.kernel.kernel_front import scale_width
+    from bblr.losses import BetaPrior
+
+    prior, l2, descent = BetaPrior(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
+    errors: dict[str, list[float]] = {}
+    for seed in range(run.seed, run.seed + _REPEATS):
+        parts = trec07p_normalised(seed).first(_CENTRE_ROWS)
+        X, y = parts.X_train, np.where(parts.y_train > 0, 1.0, -1.0)
+        ones = np.ones(len(y))
+        function = KernelFunction("rbf", 4.0 * scale_width(X, ones))
+        problem = KernelProblem(Gram(function, X), y, ones, True, True, 1e9)
+        for count in _CENTRE_COUNTS:
+            rng = np.random.default_rng(seed)
+            drawn = {
+                "evenly": rng.choice(len(y), count, replace=False),
+                "by pivots": problem.spread_centres(ones, count, rng),
+                "by pivots and pulls": problem.centres(count, prior, l2, descent, rng),
+            }
+            for name, centres in drawn.items():
+                fitted = fit(problem, problem.basis(centres, rng), prior, l2, (1.0,), descent)
+                vectors = X[fitted.basis.centres]
+                raw = function(parts.X_test, vectors) @ fitted.weights + fitted.intercept
+                wrong = float(np.mean((raw > 0) != (parts.y_test > 0)))
+                errors.setdefault(f"{count} centres drawn {name}", []).append(100.0 * wrong)
+    mean = {name: float(np.mean(values)) for name, values in errors.items()}
+    notes = [f"{name}: test error {value:.2f} %" for name, value in mean.items()]
+    figures = {
+        _fewer(count): mean[f"{count} centres drawn by pivots and pulls"]
+        / mean[f"{count} centres drawn evenly"]
+        for count in _CENTRE_COUNTS
+    }
+    return Measured(figures, notes, {"errors %": errors})
+
+
+def _fewer(count: int) -> str:
+    return f"{count} centres: test error / that of centres drawn evenly"
+
+
+def _above(n: int) -> str:
+    return f"n = {n:,}: a third of SVC's vectors, points above SVC"
+
+
+def _line(p: Point) -> str:
+    pairs = (
+        (p.svc_vectors, p.svc_error),
+        (p.vectors, p.error),
+        (p.third_vectors, p.third_error),
+    )
+    return f"{p.n:7,}" + "".join(f"{vectors:9.0f} /{error:6.2f} %" for vectors, error in pairs)
+
+
+KERNEL_CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "kernel-uci",
+        "Kernel classifiers on the embedded sets: error and vectors beside a tuned SVC",
+        _bars(),
+        _errors_and_vectors(CLEAN),
+    ),
+    Claim(
+        "kernel-uci-noisy",
+        "The same with 10 % uniform outliers in the training folds; bars as for clean data",
+        _bars(),
+        _errors_and_vectors(NOISE),
+    ),
+    Claim(
+        "kernel-growth",
+        "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
+        tuple(Bar(_above(n), "<=", 0.25) for n in _SIZES),
+        _growth,
+    ),
+    Claim(
+        "kernel-centres",
+        "Centres drawn as KernelBBLRClassifier draws them, against an even draw, on TREC07p",
+        tuple(Bar(_fewer(count), "<", 1.0) for count in _CENTRE_COUNTS),
+        _centres,
+    ),
+)

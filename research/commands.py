@@ -1,0 +1,285 @@
+"""Commands of the research harness, added to ``bblr`` by the entry point of this package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bblr.cli.app import Drop, Jobs, Seed, Target, app
+from bblr.comparison.defaults import CLAIM_REPEATS, FOLDS, PAGE_OUTLIERS, REPEATS, REPRODUCTION
+from bblr.zero_one.zero_one_classifier import SOLVERS
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Tables and figures, as --list names them; all when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A part of each protocol, in minutes; the default.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's protocols, in hours.")] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Say what each is, needs and costs, and stop.")
+    ] = False,
+    jobs: Jobs = None,
+    seed: Seed = 0,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for report.html, tables.md and records.jsonl; run the same command "
+            "again to resume from the records.",
+        ),
+    ] = REPRODUCTION,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Python file with METHODS or DATA of your own to add to every table.",
+            show_default=False,
+        ),
+    ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch data that are not at hand.")
+    ] = False,
+) -> None:
+    """Run the paper's tables and figures anew and show them beside what was printed.
+
+    Research data are looked for in the folder named by BBLR_DATA_HOME; what is missing is left
+    out and named. Writes one report to open in a browser.
+    """
+    if quick and full:
+        typer.echo("Error: --quick and --full exclude each other; name one", err=True)
+        raise typer.Exit(2)
+    from research.paper.job import ReproduceJob, run_reproduce
+
+    job = ReproduceJob(
+        names=tuple(names or ()),
+        level="full" if full else "quick",
+        list_only=list_only,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+        files=tuple(files or ()),
+        download=download,
+    )
+    raise typer.Exit(run_reproduce(job))
+
+
+@app.command()
+def claims(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Claims to check; all when left out.", show_default=False
+        ),
+    ] = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
+    ] = False,
+    jobs: Jobs = None,
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = CLAIM_REPEATS,
+    seed: Seed = 0,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            help="Results of the cross-validation as they come; run the same command again to "
+            "resume from it.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seeds and versions here.", show_default=False),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its bar.")
+    ] = False,
+) -> None:
+    """Measure what the project claims of its classifiers, beside the bar of each figure.
+
+    The claims on web8 and TREC07p need these data in the folder named by BBLR_DATA_HOME and are
+    skipped without.
+    """
+    from research.claims.job import ClaimsJob, run_claims
+
+    job = ClaimsJob(
+        names=tuple(names or ()),
+        list_only=list_only,
+        jobs=jobs,
+        repeats=repeats,
+        seed=seed,
+        records=records,
+        out=out,
+        strict=strict,
+    )
+    raise typer.Exit(run_claims(job))
+
+
+@app.command()
+def zero_one(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
+        ),
+    ],
+    target: Target = None,
+    drop: Drop = None,
+    solvers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {','.join(SOLVERS)}; all that can take the data when left out.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds each solver may take.")
+    ] = 60.0,
+    seed: Annotated[int, typer.Option(help="Decides random starts.")] = 0,
+    no_intercept: Annotated[
+        bool, typer.Option("--no-intercept", help="Only hyperplanes through the origin.")
+    ] = False,
+    plot: Annotated[
+        Path, typer.Option(help="Losses and bounds over time, as .png or .svg.")
+    ] = Path("zero-one.png"),
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Print loss, bound and gap whenever one improves."),
+    ] = False,
+) -> None:
+    """Compare the solvers of the zero-one loss on the training errors of one data set.
+
+    Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
+    """
+    from research.studies.zero_one import ZeroOneJob, run_zero_one
+
+    job = ZeroOneJob(
+        data=data,
+        target=target,
+        drop=tuple(drop or ()),
+        solvers=solvers,
+        time_limit=time_limit,
+        seed=seed,
+        intercept=not no_intercept,
+        plot=plot,
+        out=out,
+        verbose=verbose,
+    )
+    raise typer.Exit(run_zero_one(job))
+
+
+@app.command()
+def sparsity(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="breast, heart, liver, pima, trec07p, or a CSV, Parquet or svmlight file.",
+        ),
+    ],
+    target: Target = None,
+    drop: Drop = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Training rows to take, with commas between.",
+            show_default="up to 16,000, half of them, a quarter ...",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
+    plot: Annotated[Path, typer.Option(help="The figure, as .png or .svg.")] = Path(
+        "sparsity.png"
+    ),
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+) -> None:
+    """Compare the support vectors of sparse kernel BBLR with those of an SVM as data grow.
+
+    Prints vectors and test errors, and draws them, the error by the number of vectors, and the
+    weights before and after.
+    """
+    from research.studies.sparsity_job import SparsityJob, run_sparsity
+
+    job = SparsityJob(
+        data=data,
+        target=target,
+        drop=tuple(drop or ()),
+        rows=rows,
+        jobs=jobs,
+        seed=seed,
+        plot=plot,
+        out=out,
+    )
+    raise typer.Exit(run_sparsity(job))
+
+
+@app.command()
+def structured(
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="Some of dblp-acm, amazon-google and pages; all when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Local classifiers, some of LR,BBLR3,BBLR4; all when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    outliers: Annotated[
+        float, typer.Option(help="Share of faces on pages whose features lie far out.")
+    ] = PAGE_OUTLIERS,
+    flips: Annotated[float, typer.Option(help="Share of wrong labels in training folds.")] = 0.0,
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = REPEATS,
+    folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
+    jobs: Jobs = None,
+    seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+    ] = None,
+) -> None:
+    """Compare joint decisions in groups of candidates with independent ones.
+
+    Prints the paper's table for LR, BBLR3 and BBLR4 as local classifiers: candidates and whole
+    groups decided right, alone, jointly and, for records to link, one to one, with McNemar
+    tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
+    """
+    from research.studies.structured_job import StructuredJob, run_structured
+
+    job = StructuredJob(
+        data=tuple(data or ()),
+        methods=methods,
+        outliers=outliers,
+        flips=flips,
+        repeats=repeats,
+        folds=folds,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+    )
+    raise typer.Exit(run_structured(job))

@@ -1,0 +1,112 @@
+"""``bblr predict`` from end to end: load the model, read block by block, write."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from rich.console import Console
+
+from bblr._atomic import whole_file
+from bblr._settings import SettingError, check_writable
+from bblr.cli.running import DONE, blocks_of, guarded, leniency, opened, say, writing
+from bblr.io.blocks import Block, Reader
+from bblr.io.model import SavedModel
+
+__all__ = ["PredictJob", "run_predict"]
+
+
+@dataclass(frozen=True)
+class PredictJob:
+    """The settings of ``bblr predict``, as they were typed.
+
+    See ``bblr predict --help`` for what each of them means.
+    """
+
+    saved: Path
+    data: Path
+    out: Path | None
+    proba: bool
+    unseen: str
+    ignore_extra: bool
+
+    def prepared(self, messages: Console) -> tuple[SavedModel, Reader]:
+        """Check every setting and load the model; nothing is written."""
+        lenient = leniency(self.unseen, self.ignore_extra)
+        if self.out is not None:
+            check_writable("out", self.out, (".csv",))
+            if any(_same(self.out, path) for path in (self.data, self.saved)):
+                raise SettingError("out", f"{str(self.out)!r} is read from; choose another place")
+        model = opened(self.saved, messages)
+        if self.proba and not model.has_probabilities:
+            raise SettingError(
+                "proba", f"does not go with {type(model.classifier).__name__}; leave it out"
+            )
+        return model, Reader(model.layout, lenient)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def run_predict(job: PredictJob) -> int:
+    """Carry out ``bblr predict``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 2 a setting or a file cannot be used, 130 interrupted.
+    """
+
+    def work(messages: Console) -> None:
+        model, reader = job.prepared(messages)
+        start, rows = time.perf_counter(), 0
+        with writing("out"), _output(job.out) as file:
+            for block in blocks_of(reader, job.data, messages, printing=job.out is None):
+                file.write(_text(model, block, job.proba, header=rows == 0).encode())
+                rows += block.X.shape[0]
+        where = "" if job.out is None else f" Wrote {job.out}"
+        say(messages, f"{rows:,} rows in {time.perf_counter() - start:.1f} s.{where}")
+
+    partly = job.out is None
+    stopped = "Stopped; not all rows were written." if partly else "Stopped; nothing was written."
+    try:
+        return guarded(work, stopped)
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; without this Python would complain when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[BinaryIO]:
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with whole_file(path) as file:
+        yield file
+
+
+def _text(model: SavedModel, block: Block, proba: bool, *, header: bool) -> str:
+    """Return the lines for a block: the label and, where wanted, a probability a class."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    if header:
+        names = [f"proba_{label}" for label in model.classes.tolist()] if proba else []
+        writer.writerow(["label", *names])
+    labels = model.predict(block.X).tolist()
+    if proba:
+        table = model.predict_proba(block.X).tolist()
+        writer.writerows([label, *row] for label, row in zip(labels, table, strict=True))
+    else:
+        writer.writerows([label] for label in labels)
+    return text.getvalue()

@@ -1,0 +1,136 @@
+"""What the three jobs share: exit statuses, messages, and which setting an error is about."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from bblr._bars import Bar
+from bblr._settings import SettingError, about_columns, as_options
+from bblr.io.blocks import Block, Reader
+from bblr.io.encoding import UNSEEN, Leniency
+from bblr.io.model import SavedModel
+from bblr.io.store import ModelFileError, load_model
+
+DONE, MISUSED, INTERRUPTED = 0, 2, 130
+_ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is."""
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def say_notes(console: Console, notes: Sequence[str]) -> None:
+    """Say what was perhaps not meant as it was read."""
+    for note in notes:
+        say(console, f"Note: {as_options(note)}")
+
+
+def guarded(work: Callable[[Console], None], stopped: str) -> int:
+    """Do the work of a command; return its exit status.
+
+    Parameters
+    ----------
+    work : callable
+        Takes the console for messages.
+    stopped : str
+        What to say after Ctrl-C.
+
+    Returns
+    -------
+    int
+        0 done, 2 a setting or a file cannot be used, 130 interrupted.
+    """
+    messages = Console(stderr=True)
+    try:
+        work(messages)
+    except SettingError as error:
+        name = _ARGUMENTS.get(error.setting, "--" + error.setting.replace("_", "-"))
+        say(messages, f"Error: {name} {error.problem}")
+        return MISUSED
+    except KeyboardInterrupt:
+        say(messages, stopped)
+        return INTERRUPTED
+    return DONE
+
+
+@contextmanager
+def about_the_file() -> Iterator[None]:
+    """Turn errors about a data file into errors of the setting that named it."""
+    try:
+        yield
+    except SettingError:
+        raise
+    except (ValueError, OSError, ImportError) as error:
+        raise about_columns(error) from error
+
+
+@contextmanager
+def writing(setting: str) -> Iterator[None]:
+    """Turn errors of writing a file into errors of the setting that named it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        problem = (
+            f"cannot be written: {error.strerror or error}; make room or choose another place"
+        )
+        raise SettingError(setting, problem) from error
+
+
+def opened(path: Path, messages: Console) -> SavedModel:
+    """Load a model; warn where versions differ."""
+    try:
+        model = load_model(path)
+    except ModelFileError as error:
+        raise SettingError("saved", f"cannot be used: {error}") from error
+    except OSError as error:
+        raise SettingError("saved", f"{str(path)!r} cannot be read: {error.strerror}") from error
+    warning = model.version_warning()
+    if warning is not None:
+        say(messages, f"Warning: {warning}")
+    return model
+
+
+def leniency(unseen: str, ignore_extra: bool) -> Leniency:
+    """Check and join the settings for new files."""
+    if unseen not in UNSEEN:
+        raise SettingError("unseen", f"{unseen!r} is unknown; choose from {', '.join(UNSEEN)}")
+    return Leniency(unseen, ignore_extra)
+
+
+def blocks_of(
+    reader: Reader, path: Path, messages: Console, *, printing: bool = False
+) -> Iterator[Block]:
+    """Yield the blocks of a file and tell how far it has got; at the end, what was filled in.
+
+    Not how far where results are `printing` on the same terminal: the two would run into each
+    other.
+    """
+    filled: Counter[str] = Counter()
+    shown = not (printing and sys.stdout.isatty())
+    with Bar(messages, "Reading", shown=shown) as bar:
+        blocks = None
+        while True:
+            with about_the_file():
+                blocks = reader.blocks(path) if blocks is None else blocks
+                block = next(blocks, None)
+            if block is None:
+                break
+            filled.update(block.filled)
+            bar.tell(None, f"{block.first_row - 1 + block.X.shape[0]:,} rows read")
+            yield block
+    if filled:
+        where = ", ".join(f"{name!r} ({count:,})" for name, count in filled.items())
+        say(
+            messages,
+            f"Note: values are missing in {where}, where the training file missed none; filled by "
+            "its medians and most frequent texts",
+        )

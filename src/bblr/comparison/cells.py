@@ -1,0 +1,290 @@
+"""One cell of a comparison: a method on one fold of one data set under one condition."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from bblr._version import __version__
+from bblr.comparison.methods import Method
+from bblr.comparison.records import Record
+from bblr.comparison.settings import Condition
+from bblr.comparison.sources import Table
+
+__all__ = ["Cell", "Fit", "Split", "evaluate", "recorded", "run_cell", "split", "versions"]
+
+_SMALLEST_PROBABILITY = 1e-15
+_MOST_WARNINGS = 5
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The settings that decide a result, and nothing else.
+
+    Parameters
+    ----------
+    data, fingerprint : str
+        Name of the data set and a hash of its contents.
+    condition : Condition
+        How the data are spoilt.
+    method : str
+        Name of the method.
+    repeat, fold, folds : int
+        Which fold of which repeat, of how many folds. One fold is all rows, for training and for
+        test; none leaves the division to the table, which then has test rows of its own.
+    seed : int
+        The seed of the whole comparison.
+    """
+
+    data: str
+    fingerprint: str
+    condition: Condition
+    method: str
+    repeat: int
+    fold: int
+    folds: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """A hash of the settings and of the version of the library that carries them out."""
+        settings = {**asdict(self), "bblr": versions()["bblr"]}
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:20]
+
+    def random_state(self, purpose: str) -> int:
+        """Make a seed that all methods share on this fold, so that they see the same data."""
+        words = [self.seed, self.repeat, *purpose.encode()]
+        if purpose != "folds":
+            words.append(self.fold)
+        return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training and test part of a cell; ``rows`` are the test rows in the data set."""
+
+    X_train: Any
+    y_train: Any
+    X_test: Any
+    y_test: Any
+    rows: Any
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A cell with what it takes to carry it out."""
+
+    cell: Cell
+    table: Table
+    classifier: Method
+
+    @property
+    def key(self) -> str:
+        """The cell's."""
+        return self.cell.key
+
+    @property
+    def data(self) -> str:
+        """Name of the data set."""
+        return self.cell.data
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self.cell.method
+
+    def run(self) -> Record:
+        """Fit and score."""
+        return run_cell(self.cell, self.table, self.classifier)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of everything a result hangs on."""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    others = {package: version(package) for package in packages}
+    return {"bblr": __version__, "python": python_version(), **others}
+
+
+def split(cell: Cell, table: Table) -> Split:
+    """Cut one fold and add the noise, before anything is scaled."""
+    X, y = table.X, table.y
+    rows = np.arange(len(y))
+    if cell.folds == 1:
+        return Split(X, y, X, y, rows)
+    if not cell.folds:
+        if table.test is None:
+            raise ValueError(f"{table.name!r} has no test rows of its own")
+        train, test = np.delete(rows, table.test), table.test
+        return Split(X[train], y[train], X[test], y[test], test)
+    if cell.condition.place == "everywhere":
+        X, y = _noisy(cell, X, y)
+    folds = StratifiedKFold(cell.folds, shuffle=True, random_state=cell.random_state("folds"))
+    train, test = list(folds.split(np.zeros(len(y)), y))[cell.fold]
+    X_train, y_train = X[train], y[train]
+    if cell.condition.place == "training":
+        X_train, y_train = _noisy(cell, X_train, y_train)
+    return Split(X_train, y_train, X[test], y[test], test)
+
+
+def _noisy(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
+    from bblr.evaluation import add_noise
+
+    everywhere = cell.condition.place == "everywhere"
+    # Noise added before the split must be the same for every fold of a repeat.
+    seed = cell.random_state("folds" if everywhere else "noise")
+    return add_noise(
+        X,
+        y,
+        protocol=str(cell.condition.protocol),
+        fraction=cell.condition.noise,
+        random_state=seed,
+    )
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Parallel cells must not fight for cores, nor may their number change a result."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def run_cell(cell: Cell, table: Table, method: Method) -> Record:
+    """Fit and score one cell.
+
+    Returns
+    -------
+    dict
+        The cell's settings, the versions, and either its results or, under ``failure``, the
+        message of the error that stopped it.
+    """
+    settings: Record = {"key": cell.key, **asdict(cell), "label": method.label}
+    return recorded(settings, lambda: evaluate(cell, table, method))
+
+
+def recorded(settings: Record, work: Callable[[], Record]) -> Record:
+    """Do some work in one thread and join its results, or its failure, to the settings.
+
+    Parameters
+    ----------
+    settings : dict
+        What the result hangs on, with its ``key``.
+    work : callable
+        Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
+    """
+    record: Record = {**settings, "versions": versions()}
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, _single_threaded():
+        warnings.simplefilter("always")
+        try:
+            found = work()
+            record["seconds"] = time.perf_counter() - started
+            record.update(found)
+        except (Exception, SystemExit) as error:  # one cell's failure must not lose the others
+            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            record["failure"] = message.encode("utf-8", "backslashreplace").decode()
+            record["seconds"] = time.perf_counter() - started
+    messages = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    record["warnings"] = list(messages)[:_MOST_WARNINGS]
+    return record
+
+
+def evaluate(cell: Cell, table: Table, method: Method) -> Record:
+    """Fit on the training part and predict the test part."""
+    part = split(cell, table)
+    estimator: Any = method.build(cell.random_state("estimator"), sparse=table.sparse)
+    started = time.perf_counter()
+    estimator.fit(part.X_train, part.y_train)
+    seconds = time.perf_counter() - started
+    predictions = _labels(estimator, part)
+    probabilities = _probabilities(estimator, part.X_test)
+    return {
+        "rows": part.rows.tolist(),
+        "truth": part.y_test.tolist(),
+        "predictions": predictions.tolist(),
+        **_kept(probabilities, predictions),
+        "errors": int(np.sum(predictions != part.y_test)),
+        "log_loss": None if probabilities is None else _log_loss(part.y_test, probabilities),
+        "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
+        "n_train": len(part.y_train),
+        "n_test": len(part.y_test),
+        "seconds": seconds,
+        **_vectors(estimator),
+    }
+
+
+def _labels(estimator: Any, part: Split) -> Any:
+    """Predict the test part, and see that what comes back are classes, one a row."""
+    found = np.asarray(estimator.predict(part.X_test))
+    classes = np.unique(part.y_train)
+    if found.shape != part.y_test.shape or not np.all(np.isin(found, classes)):
+        known = f"0 to {classes[-1]}" if len(classes) > 2 else "0 or 1"
+        n = len(part.y_test)
+        raise ValueError(f"predict must return a class, {known}, for each of the {n} rows")
+    return found.astype(int)
+
+
+def _vectors(estimator: Any) -> Record:
+    """Return the number of support vectors, of a method that has any."""
+    final = getattr(estimator, "best_estimator_", estimator)
+    counts = getattr(final[-1] if hasattr(final, "steps") else final, "n_support_", None)
+    return {} if counts is None else {"vectors": int(np.sum(counts))}
+
+
+def _probabilities(estimator: Any, X: Any) -> Any:
+    """Probabilities, a column a class, or None from a method that has none."""
+    if not hasattr(estimator, "predict_proba"):
+        return None
+    probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    if not np.all(np.isfinite(probabilities)):
+        raise ValueError("predict_proba returned values that are not finite")
+    return probabilities
+
+
+def _kept(probabilities: Any, predictions: Any) -> Record:
+    """Choose what a record keeps: the second class's probability, of more the predicted one's.
+
+    Either can be held against how often it came true.
+    """
+    if probabilities is None:
+        return {"probabilities": None}
+    many = probabilities.shape[1] > 2
+    kept = probabilities[np.arange(len(predictions)), predictions if many else 1]
+    return {"probabilities": kept.round(6).tolist()} | ({"of": "predicted"} if many else {})
+
+
+def _log_loss(y: Any, probabilities: Any) -> float:
+    chosen = probabilities[np.arange(len(y)), y]
+    return float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY))))
+
+
+def _strict_errors(estimator: Any, X: Any, y: Any) -> int:
+    """Zero-one loss in which a score of exactly 0, or a tie between classes, is an error."""
+    wrong = np.asarray(estimator.predict(X)) != y
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X))
+        if scores.ndim == 2:
+            best = np.sort(scores, axis=1)[:, -2:]
+            scores = best[:, 1] - best[:, 0]
+        wrong = wrong | (scores == 0)
+    return int(np.sum(wrong))

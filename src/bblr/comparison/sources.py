@@ -1,0 +1,152 @@
+"""The data of an experiment: an embedded set or a file, with classes numbered from 0 on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bblr._settings import about_columns, as_options
+from bblr.comparison.settings import SettingError
+
+__all__ = ["EMBEDDED", "Table", "load_table", "load_two_classes"]
+
+_DENSE_FROM = 0.25
+EMBEDDED = ("breast", "heart", "liver", "pima")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data set.
+
+    Parameters
+    ----------
+    name : str
+        What tables and figures show.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Features.
+    y : ndarray of shape (n_rows,)
+        Classes, from 0 on.
+    classes : tuple of str
+        The classes as the source names them.
+    test : ndarray of int or None
+        The rows that the source sets apart to test on.
+    notes : tuple of str, default=()
+        What was perhaps not meant as it was read.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray[Any, np.dtype[np.int64]]
+    classes: tuple[str, ...] = ("0", "1")
+    test: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    notes: tuple[str, ...] = ()
+    fingerprint: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the fingerprint."""
+        object.__setattr__(self, "fingerprint", _fingerprint(self.X, self.y, self.test))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the features are a sparse matrix."""
+        return _is_sparse(self.X)
+
+
+def _fingerprint(X: Any, y: Any, test: Any) -> str:
+    parts = [X.data, X.indices, X.indptr, y] if _is_sparse(X) else [X, y]
+    parts += [] if test is None else [test]
+    digest = hashlib.sha256(repr(X.shape).encode())
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sp.issparse(X))
+
+
+def make_table(name: str, X: Any, y: Any) -> Table:
+    """Make a table of checked data, with classes numbered from 0 on.
+
+    A sparse matrix with few zeros becomes dense, so that it can be z-scored like other data.
+    """
+    if _is_sparse(X):
+        X = X.toarray() if X.nnz >= _DENSE_FROM * np.prod(X.shape) else X.tocsr()
+    else:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    return Table(name, X, codes.astype(np.int64), tuple(str(label) for label in classes))
+
+
+def load_two_classes(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+    """Load a data set for methods that take no more than two classes.
+
+    Raises
+    ------
+    SettingError
+        As :func:`load_table` does, and where there are more.
+    """
+    table = load_table(data, target, drop)
+    if len(table.classes) > 2:
+        named = "the labels" if target is None else f"the labels in column {target!r}"
+        raise SettingError(
+            "data",
+            f"cannot be used: {named} of {data} hold {len(table.classes)} classes and this "
+            "command takes two; keep the rows of two of them, or name another --target",
+        )
+    return table
+
+
+def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Table:
+    """Load an embedded data set by name, or a CSV, Parquet or svmlight file.
+
+    Parameters
+    ----------
+    data : str
+        ``breast``, ``heart``, ``liver``, ``pima`` or the path of a file.
+    target : str or None
+        The column that holds the class; only for files with named columns.
+    drop : sequence of str, default=()
+        Columns to leave out; only for such files.
+
+    Raises
+    ------
+    SettingError
+        If there is no such data set or file, if the file cannot be read, or if the target
+        column is not there.
+    """
+    if data in EMBEDDED:
+        return _embedded(data, target, drop)
+    path = Path(data)
+    if not path.is_file():
+        raise SettingError(
+            "data",
+            f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
+            "check the name or the path",
+        )
+    from bblr.datasets.files import read_noted
+
+    try:
+        X, y, _, notes = read_noted(path, target, drop)
+    except (ValueError, OSError, ImportError) as error:
+        raise about_columns(error) from error
+    return replace(make_table(path.stem, X, y), notes=tuple(map(as_options, notes)))
+
+
+def _embedded(name: str, target: str | None, drop: Sequence[str]) -> Table:
+    from bblr.datasets import load_uci
+
+    if target is not None:
+        raise SettingError(
+            "target", f"only goes with a file; leave it out, {name!r} knows its own target"
+        )
+    if drop:
+        raise SettingError("drop", f"only goes with a file; leave it out with {name!r}")
+    X, y = load_uci(name, return_X_y=True)
+    return make_table(name, X, y)

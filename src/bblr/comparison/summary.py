@@ -1,0 +1,261 @@
+"""From records to the numbers of a table; nothing but the records is consulted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from bblr.comparison.methods import BASELINES
+from bblr.comparison.records import Record
+from bblr.comparison.settings import Condition
+
+__all__ = ["Group", "Row", "Summary", "Versus", "summarise", "versus"]
+
+
+@dataclass(frozen=True)
+class Versus:
+    """McNemar's test of a method against a rival.
+
+    The counts are pooled over folds (and data sets) and averaged over repeats, so that each row
+    of the data counts once however often the cross-validation is repeated.
+
+    Parameters
+    ----------
+    rival : str
+        Name of the other method.
+    better, worse : float
+        Test rows that only the method, or only the rival, classifies correctly.
+    z : float
+        Positive where the method makes fewer errors than the rival.
+    p : float
+        Two-sided: the exact test, or with many rows the chi-squared approximation, on the
+        counts rounded to whole rows.
+    """
+
+    rival: str
+    better: float
+    worse: float
+    z: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in one table.
+
+    Parameters
+    ----------
+    method, label : str
+        Its name and what to show.
+    errors : float
+        Test errors of one whole cross-validation, averaged over repeats.
+    rate : float
+        Test errors in percent of the test rows.
+    spread : float or None
+        Standard deviation of the folds' error rates, in points; None across data sets.
+    log_loss : float or None
+        Mean log-loss on the test rows; None for a method without probabilities.
+    train_errors, train_rate : float
+        Zero-one loss of a fit on its own training part, as a mean count and in percent.
+    seconds : float
+        Median time of a fit, tuning included; summed over data sets.
+    versus : dict of str to Versus
+        Tests against the baselines that were run.
+    done, planned : int
+        Folds with a result, and folds in all.
+    """
+
+    method: str
+    label: str
+    errors: float
+    rate: float
+    spread: float | None
+    log_loss: float | None
+    train_errors: float
+    train_rate: float
+    seconds: float
+    versus: dict[str, Versus]
+    done: int
+    planned: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A table: all methods on one data set, or on all (``data`` is None), in one condition."""
+
+    data: str | None
+    condition: Condition
+    n_rows: int
+    rows: tuple[Row, ...]
+
+    def row(self, method: str) -> Row | None:
+        """Find the row of a method; None where it has no result."""
+        return next((row for row in self.rows if row.method == method), None)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All tables of a comparison, and what they rest on."""
+
+    groups: tuple[Group, ...]
+    totals: tuple[Group, ...]
+    data: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    methods: dict[str, str]
+    repeats: int
+    folds: int
+    seeds: tuple[int, ...]
+    versions: tuple[dict[str, str], ...]
+    failures: tuple[Record, ...]
+    warnings: tuple[tuple[str, int], ...]
+
+    def group(self, data: str, condition: Condition) -> Group:
+        """Find the table of one data set in one condition."""
+        return next(g for g in self.groups if (g.data, g.condition) == (data, condition))
+
+    def total(self, condition: Condition) -> Group:
+        """Find the table of all data sets in one condition."""
+        return next(group for group in self.totals if group.condition == condition)
+
+
+def condition_of(record: Record) -> Condition:
+    """Read the condition a record was made under."""
+    return Condition(**record["condition"])
+
+
+def summarise(records: Sequence[Record]) -> Summary:
+    """Work out every table from the records of a comparison.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        As :meth:`bblr.comparison.Comparison.run` returns them; failed cells included.
+    """
+    data = _unique(record["data"] for record in records)
+    conditions = _unique(condition_of(record) for record in records)
+    by_condition = {c: [r for r in records if condition_of(r) == c] for c in conditions}
+    groups = [
+        _group(name, condition, [r for r in by_condition[condition] if r["data"] == name])
+        for condition in conditions
+        for name in data
+    ]
+    messages: dict[str, int] = defaultdict(int)
+    for record in records:
+        for message in record["warnings"]:
+            messages[f"{record['label']}: {message}"] += 1
+    return Summary(
+        groups=tuple(groups),
+        totals=tuple(_group(None, c, by_condition[c]) for c in conditions),
+        data=data,
+        conditions=conditions,
+        methods={record["method"]: record["label"] for record in records},
+        repeats=len({record["repeat"] for record in records}),
+        folds=max((record["folds"] for record in records), default=0),
+        seeds=_unique(record["seed"] for record in records),
+        versions=tuple(
+            dict(items) for items in _unique(tuple(r["versions"].items()) for r in records)
+        ),
+        failures=tuple(record for record in records if "failure" in record),
+        warnings=tuple(sorted(messages.items(), key=lambda item: -item[1])),
+    )
+
+
+def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _group(data: str | None, condition: Condition, records: list[Record]) -> Group:
+    by_method: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_method[record["method"]].append(record)
+    finished = {name: [r for r in mine if "failure" not in r] for name, mine in by_method.items()}
+    rows = tuple(
+        _row(mine, finished, planned=len(by_method[name]), single=data is not None)
+        for name, mine in finished.items()
+        if mine
+    )
+    sizes = {_place(r): r["n_test"] for mine in finished.values() for r in mine}
+    repeats = {place[1] for place in sizes}
+    return Group(data, condition, round(sum(sizes.values()) / max(len(repeats), 1)), rows)
+
+
+def _place(record: Record) -> tuple[str, int, int]:
+    """Say what two methods must share to be compared row by row."""
+    return record["data"], record["repeat"], record["fold"]
+
+
+def _row(
+    records: list[Record], finished: dict[str, list[Record]], *, planned: int, single: bool
+) -> Row:
+    n_test = np.array([record["n_test"] for record in records])
+    errors = np.array([record["errors"] for record in records])
+    rates = 100 * errors / n_test
+    losses = [record["log_loss"] for record in records]
+    by_data: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        by_data[record["data"]].append(record)
+    name = records[0]["method"]
+    return Row(
+        method=name,
+        label=records[0]["label"],
+        errors=float(errors.sum()) / len({record["repeat"] for record in records}),
+        rate=100 * float(errors.sum() / n_test.sum()),
+        spread=float(np.std(rates, ddof=1)) if single and len(rates) > 1 else None,
+        log_loss=None if None in losses else float(np.average(losses, weights=n_test)),
+        train_errors=sum(_mean(mine, "train_errors") for mine in by_data.values()),
+        train_rate=100
+        * sum(record["train_errors"] for record in records)
+        / sum(record["n_train"] for record in records),
+        seconds=sum(
+            float(np.median([record["seconds"] for record in mine])) for mine in by_data.values()
+        ),
+        versus={
+            rival: _versus(records, rival, finished[rival])
+            for rival in BASELINES
+            if rival != name and finished.get(rival)
+        },
+        done=len(records),
+        planned=planned,
+    )
+
+
+def _mean(records: list[Record], field: str) -> float:
+    return float(np.mean([record[field] for record in records]))
+
+
+def _versus(mine: list[Record], rival: str, theirs: list[Record]) -> Versus:
+    from bblr.evaluation import mcnemar
+
+    opposite = {_place(record): record for record in theirs}
+    pairs = [(record, opposite[_place(record)]) for record in mine if _place(record) in opposite]
+    tests = [mcnemar(a["truth"], a["predictions"], b["predictions"]) for a, b in pairs]
+    return versus(
+        rival,
+        sum(test.n10 for test in tests),
+        sum(test.n01 for test in tests),
+        len({a["repeat"] for a, _ in pairs}) or 1,
+    )
+
+
+def versus(rival: str, better: int, worse: int, repeats: int) -> Versus:
+    """Test a method against a rival by the rows that only one of them gets right.
+
+    Parameters
+    ----------
+    rival : str
+        Name of the other method.
+    better, worse : int
+        Rows that only the method, and only the rival, gets right, over all repeats.
+    repeats : int
+        By how many to divide, so that a row counts once.
+    """
+    from bblr.evaluation import pooled_mcnemar
+
+    more, fewer = better / repeats, worse / repeats
+    z = (more - fewer) / sqrt(more + fewer) if more + fewer else 0.0
+    return Versus(rival, more, fewer, z, pooled_mcnemar([(round(fewer), round(more))]).p_value)

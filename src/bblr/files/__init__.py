@@ -1,6 +1,0 @@
-"""Classifiers fitted to files, saved, and applied to new files block by block."""
-
-from bblr.files.model import SavedModel
-from bblr.files.store import ModelFileError, load_model, save_model
-
-__all__ = ["ModelFileError", "SavedModel", "load_model", "save_model"]

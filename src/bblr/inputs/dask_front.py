@@ -1,0 +1,307 @@
+"""The front door for data on a cluster: cut into pieces, load, validate and encode there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    assert_all_finite,
+    column_or_1d,
+)
+
+from bblr.designs.dask import DaskDesign, DaskRows, RemoteVector, Session
+from bblr.designs.dense import surely_finite
+from bblr.inputs.class_weight import class_factors, kept_classes
+from bblr.inputs.front import Training, check_classes, check_heaviest, refuse_no_weight
+
+
+def resolve_client(client: Any) -> Any:
+    """Return the client that a ``client`` parameter stands for, or say what is wrong with it."""
+    from distributed import Client, get_client, get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        pass
+    else:
+        raise RuntimeError(
+            "a fit on the cluster was asked for inside a Dask task, where it would wait for the "
+            "thread it occupies. Call fit from outside, or fit the local estimator in the task."
+        )
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            raise RuntimeError(
+                "client is None and there is no Dask client to be found: make one, for instance "
+                "distributed.Client(), or pass it as client."
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client must be a distributed.Client or None, got {client!r}.")
+    if client.asynchronous:
+        raise TypeError(
+            "client is asynchronous, and fit waits for its answers: pass a client that is not, "
+            "for instance distributed.Client(address)."
+        )
+    if client.status != "running":
+        raise ConnectionError(
+            f"client is not connected to a scheduler: its status is {client.status!r}. Make a new "
+            "one."
+        )
+    return client
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask array, dataframe or series."""
+    from dask.base import is_dask_collection
+
+    return bool(is_dask_collection(X))
+
+
+@contextmanager
+def dask_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Training]:
+    """Load the data on the cluster, check and encode them there, and let go of them at the end."""
+    client = resolve_client(estimator.client)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but y is None.")
+    session = Session(client, *_pieces(estimator, X, y, sample_weight))
+    try:
+        session.open()
+        yield _validated(estimator, session, y, sample_weight)
+    finally:
+        session.close()
+
+
+def _pieces(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[list[Any], Any, list[Any]]:
+    """Return what to load for each partition, how to check it, and which rows are loaded."""
+    from dask.delayed import delayed
+    from distributed.client import futures_of
+
+    X = checked_collection(estimator, X, reset=True)
+    blocks = _blocks(X, "X")
+    columns = []
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        columns.append(_aligned(X, values, len(blocks), name))
+    piece = delayed(_piece, pure=False)
+    pieces = [
+        piece(block, *(None if column is None else column[k] for column in columns))
+        for k, block in enumerate(blocks)
+    ]
+    known = {future.key: future for future in futures_of([X, y, sample_weight])}
+    held = [known.get(block.key) for block in blocks] if known else []
+    return pieces, partial(check_piece, dtype=_float_type(X).str), held
+
+
+def _piece(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    return X, y, weight
+
+
+def checked_collection(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return a Dask array with all columns in one chunk, or a dataframe of numbers."""
+    # A delayed value has every attribute one asks for, as another delayed value.
+    if not is_dask(X) or not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
+        raise TypeError(
+            "X must be a Dask array of two dimensions or a Dask dataframe, got "
+            f"{type(X).__name__}. For data in memory use bblr."
+            f"{type(estimator).__name__.removeprefix('Dask')}, or dask.array.from_array."
+        )
+    if hasattr(X, "columns"):
+        kinds = {str(c): kind for c, kind in X.dtypes.items()}
+        wrong = [f"{c} ({k})" for c, k in kinds.items() if getattr(k, "kind", "O") not in "biuf"]
+        if wrong:
+            raise ValueError(
+                f"X must have columns of numbers, but there is {', '.join(wrong[:5])}. Encode "
+                "such columns, for instance by dask.dataframe.get_dummies, or leave them out."
+            )
+        _check_feature_names(estimator, X._meta, reset=reset)
+        _check_n_features(estimator, X._meta, reset=reset)
+        return X
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"X must hold real numbers, got {X.dtype}.")
+    if np.isnan(X.shape[1]):
+        raise ValueError(
+            "X must have a known number of columns: call X.compute_chunk_sizes() before."
+        )
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    empty = np.empty((0, X.shape[1]))
+    _check_feature_names(estimator, empty, reset=reset)
+    _check_n_features(estimator, empty, reset=reset)
+    return X
+
+
+def _float_type(X: Any) -> np.dtype[Any]:
+    kinds = list(X.dtypes) if hasattr(X, "columns") else [X.dtype]
+    narrow = all(getattr(kind, "name", "") == "float32" for kind in kinds)
+    return np.dtype(np.float32 if narrow else np.float64)
+
+
+def _blocks(values: Any, name: str) -> list[Any]:
+    delayed = values.to_delayed()
+    blocks = list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
+    if not blocks:
+        raise ValueError(f"{name} has no partitions.")
+    return blocks
+
+
+def _aligned(X: Any, values: Any, n: int, name: str) -> list[Any] | None:
+    """Return the blocks of labels or weights; None where they are not on the cluster."""
+    if values is None or not is_dask(values):
+        return None
+    chunks, own = getattr(X, "chunks", None), getattr(values, "chunks", None)
+    if chunks and own and own[0] != chunks[0]:
+        lengths = np.array([sum(chunks[0]), sum(own[0])], dtype=float)
+        if np.isfinite(lengths).all():
+            if lengths[0] != lengths[1]:
+                raise ValueError(
+                    f"{name} must have a number for each of the {int(lengths[0])} rows of X, got "
+                    f"{int(lengths[1])}."
+                )
+            values = values.rechunk({0: chunks[0]})
+    blocks = _blocks(values, name)
+    if len(blocks) != n:
+        raise ValueError(
+            f"{name} must be partitioned as X is: X has {n} partitions, {name} has "
+            f"{len(blocks)}. Repartition one of them, or hand in {name} as a NumPy array."
+        )
+    return blocks
+
+
+def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]:
+    """Validate the rows, labels and weights of a partition, on its worker."""
+    if X.shape[0]:
+        # A sum that is not finite makes scikit-learn look closer; it need not warn as well.
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = check_array(
+                X, accept_sparse=["csr", "csc"], dtype=np.dtype(dtype), input_name="X",
+                accept_large_sparse=True, ensure_all_finite=not surely_finite(X),
+            )  # fmt: skip
+    else:
+        X = np.empty((0, X.shape[1]))
+    n = X.shape[0]
+    if y is not None:
+        y = _row_values(y, n, "y")
+        assert_all_finite(y, input_name="y")
+        if y.dtype.kind == "O" and any(value is None or value != value for value in y):
+            raise ValueError("Input y contains missing labels.")
+    if weight is not None:
+        weight = check_weight(_row_values(weight, n, "sample_weight"))
+    return X, y, weight
+
+
+def check_weight(weight: Any) -> NDArray[np.float64]:
+    """Return valid weights, some or all of them."""
+    weight = np.asarray(weight, dtype=np.float64)
+    assert_all_finite(weight, input_name="sample_weight")
+    if len(weight) and weight.min() < 0:
+        raise ValueError(
+            "Negative values in sample_weight: weights must be at least 0; the smallest is "
+            f"{weight.min()}."
+        )
+    return weight
+
+
+def _row_values(values: Any, n: int, name: str) -> NDArray[Any]:
+    values = column_or_1d(np.asarray(values))
+    if len(values) != n:
+        raise ValueError(f"{name} has {len(values)} rows here, X has {n}.")
+    return values
+
+
+def _validated(estimator: Any, session: Session, y: Any, sample_weight: Any) -> Training:
+    sizes = _sizes(session, estimator.n_features_in_)
+    rows = DaskRows(session, sizes)
+    n = rows.n_rows
+    given = _given(rows, sample_weight, "given_weight", "sample_weight", n)
+    weight = rows.ones(None) if given is None else given
+    labels = _given(rows, y, "given_labels", "y", n)
+    if given is not None:
+        extents = rows.in_order("extent", weight)
+        refuse_no_weight(any(most > 0 for _, most, _ in extents))
+    classes = _classes(rows, labels, weight)
+    kept = kept_classes(estimator.class_weight, classes)
+    if not kept.all():
+        weight = weight * rows.new("factors", rows.new("codes", labels, classes), kept * 1.0)
+        classes = classes[kept]
+    check_classes(classes, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
+    codes = rows.new("codes", labels, classes)
+    totals = rows.ask("class_totals", codes, weight, len(classes))
+    factors = class_factors(estimator.class_weight, classes, totals)
+    if estimator.class_weight is not None:
+        weight = weight * rows.new("factors", codes, factors)
+    if given is not None or estimator.class_weight is not None:
+        check_heaviest(max(most for _, most, _ in rows.in_order("extent", weight)))
+    target = rows.new("signs", codes) if len(classes) == 2 else codes
+    rows.stands(target, np.float64 if len(classes) == 2 else np.intp)
+    rows.stands(weight, np.float64)
+    design = DaskDesign(rows, estimator.n_features_in_)
+    return Training(None, design, target, weight, classes, totals * factors, factors)
+
+
+def _sizes(session: Session, n_features: int) -> dict[int, int]:
+    """Return the number of rows of each partition that has any."""
+    described = session.call("describe", how="gather")
+    sizes = {}
+    for number in session.numbers:
+        found = described[number]
+        if found["problem"]:
+            raise ValueError(f"partition {number} of the data: {found['problem']}")
+        if found["features"] != n_features:
+            raise ValueError(
+                f"partition {number} of the data: X has {found['features']} columns here, "
+                f"{n_features} were announced."
+            )
+        if found["rows"]:
+            sizes[number] = found["rows"]
+    if not sizes:
+        raise ValueError("Found array with 0 sample(s): every partition of X is empty.")
+    session.only(list(sizes))
+    return sizes
+
+
+def _given(rows: DaskRows, values: Any, name: str, parameter: str, n: int) -> Any:
+    """Return labels or weights as a vector on the cluster, wherever they were."""
+    if values is None:
+        return None
+    if is_dask(values):
+        return rows.new(name)
+    if parameter == "sample_weight" and np.ndim(values) == 0:
+        values = np.full(n, values)
+    values = _row_values_here(values, n, parameter)
+    return rows.vector(values)
+
+
+def _row_values_here(values: Any, n: int, name: str) -> NDArray[Any]:
+    values = column_or_1d(np.asarray(values), warn=True)
+    if len(values) != n:
+        raise ValueError(
+            f"{name} must have a number for each row of X: X has {n} rows, {name} has "
+            f"{len(values)}."
+        )
+    if name == "sample_weight":
+        return check_weight(values)
+    assert_all_finite(values, input_name=name)
+    return values
+
+
+def _classes(rows: DaskRows, labels: RemoteVector, weight: RemoteVector) -> NDArray[Any]:
+    try:
+        classes = np.unique(np.concatenate(rows.in_order("labels", labels, weight)))
+    except TypeError as error:
+        raise ValueError(f"y must hold labels of one kind: {error}.") from None
+    check_classification_targets(classes)
+    return classes
+
+
+__all__ = ["checked_collection", "dask_training", "is_dask", "resolve_client"]

@@ -1,0 +1,290 @@
+"""How the kernel estimators train: the centres, and the fit of one basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.tensors import as_numpy
+from bblr.designs import ScaledDesign
+from bblr.designs.centres import (
+    RANK_TOL,
+    Basis,
+    centre_basis,
+    check_definite,
+    choose_centres,
+    spectral_basis,
+)
+from bblr.designs.kernel import kernel_design
+from bblr.designs.kernel_function import Gram
+from bblr.kernel.merged_rows import groups
+from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.many_objective import ManyObjective
+from bblr.penalties import Prior
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.solvers.solution import stopped
+from bblr.training.monitor import Watch
+from bblr.training.start import (
+    LOOSE,
+    AnyObjective,
+    AnyPrior,
+    gaussian,
+    make_objective,
+    own_link,
+    robust_start,
+)
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Up to this many rows each of them is a centre unless the user says otherwise.
+ALL_CENTRES = 2000
+# Centres beyond that.
+SOME_CENTRES = 1000
+# A first, rough fit that shows where the decision is made.
+_PILOT_CENTRES = 256
+_PILOT_ROWS = 4000
+# Rows among which a centre is sought, for each centre.
+_ROWS_PER_CENTRE = 8
+# Rows far from the decision still count this much, for where the first fit was wrong.
+_FLOOR = 0.01
+# Rows on which an unknown kernel must be positive semi-definite before centres are drawn.
+_ROWS_TO_CHECK = 300
+# Up to this many features a Newton step is cheap.
+_MAX_NEWTON = 100
+# Rows of a sample on which features are made uncorrelated, for each feature.
+_ROWS_PER_FEATURE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem:
+    """The training rows of positive weight under one kernel.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel of the rows.
+    y, weight : ndarray of shape (n_rows,)
+        Labels -1 and +1, or numbers of many classes, and weights.
+    rkhs : bool
+        Whether the penalty is on the norm of the function rather than on its weights.
+    fit_intercept : bool
+        Whether there is an intercept.
+    cache_bytes : float
+        Memory for features.
+    """
+
+    gram: Gram
+    y: NDArray[Any]
+    weight: Floats
+    rkhs: bool
+    fit_intercept: bool
+    cache_bytes: float
+
+    def on_rows(self, rows: Rows) -> KernelProblem:
+        """Return the problem of some of the rows."""
+        gram = self.gram
+        X = gram.X[rows]
+        if gram.function.name == "precomputed":
+            X = X[:, rows]
+        return replace(
+            self, gram=gram.like(gram.function, X), y=self.y[rows], weight=self.weight[rows]
+        )
+
+    def objective(
+        self, basis: Basis, prior: AnyPrior, penalty: Prior, *, uncorrelated: bool = True
+    ) -> AnyObjective:
+        """Return the objective in the coordinates of a basis."""
+        features = kernel_design(self.gram, basis, self.cache_bytes)
+        design = ScaledDesign(
+            features, self.weight, self.fit_intercept, plain=True, uncorrelated=uncorrelated
+        )
+        y, weight = design.rows.vector(self.y), design.rows.vector(self.weight)
+        objective = make_objective(prior, 1.0, 0.0, design, y, weight)
+        return objective.with_prior(penalty)
+
+    def full_basis(self, tol: float = RANK_TOL) -> Basis:
+        """Return the basis with every row a centre, without directions below `tol`."""
+        rows = self.distinct(np.arange(self.gram.n_rows))
+        return spectral_basis(self.gram, rows, self.rkhs, tol)
+
+    def basis(self, centres: Rows, rng: np.random.Generator | None) -> Basis:
+        """Return a basis over some of the rows; without a generator all rows shape it."""
+        if not self.rkhs:
+            centres = self.distinct(centres)
+        count = _ROWS_PER_FEATURE * len(centres)
+        return centre_basis(self.gram, centres, self._sample(count, rng), self.rkhs)
+
+    def _sample(self, count: int, rng: np.random.Generator | None) -> Rows:
+        n = self.gram.n_rows
+        if rng is None or count >= n:
+            return np.arange(n)
+        return np.sort(rng.choice(n, count, replace=False))
+
+    def distinct(self, rows: Rows) -> Rows:
+        """Return the first of each set of equal rows, in their order.
+
+        A centre that stands there twice would be penalised half as much.
+        """
+        return rows[np.sort(groups(self.gram.X[rows])[0])]
+
+    def spread_centres(self, share: Floats, count: int, rng: np.random.Generator) -> Rows:
+        """Return centres by randomly pivoted Cholesky, where `share` is large above all."""
+        n = self.gram.n_rows
+        share = share + _FLOOR * float(share.max())
+        if self.rkhs and not self.gram.function.definite:
+            # With draws of its own: those below are the same for a kernel however it is given.
+            some = np.random.default_rng(0).permutation(n)[:_ROWS_TO_CHECK]
+            check_definite(self.gram, some)
+        rows = np.arange(n)
+        among = _ROWS_PER_CENTRE * count
+        if among < n:
+            drawn = rng.choice(n, among, replace=False, p=share / share.sum())
+            rows = np.sort(drawn)
+        chosen = choose_centres(self.gram, rows, share[rows], count, rng)
+        rest = np.setdiff1d(rows, chosen)
+        if self.rkhs or len(chosen) >= count or len(rest) == 0:
+            return chosen
+        # Under a kernel without lengths to speak of nothing is left to explain.
+        more = min(count - len(chosen), len(rest))
+        drawn = rng.choice(rest, more, replace=False, p=share[rest] / share[rest].sum())
+        return np.concatenate([chosen, drawn])
+
+    def centres(
+        self, count: int, prior: AnyPrior, l2: float, descent: Any, rng: np.random.Generator
+    ) -> Rows:
+        """Return centres among the rows that a first, rough fit has not settled.
+
+        In the exact solution the weight of a row is its residual over the penalty: rows far on
+        their right side, and outliers on a plateau, would hardly be used.
+        """
+        pilot = self._sample(_PILOT_ROWS, rng)
+        problem = self.on_rows(pilot)
+        some = problem.spread_centres(problem.weight, min(_PILOT_CENTRES, count), rng)
+        basis = problem.basis(some, rng)
+        fitted = fit(problem, basis, prior, l2, (1.0,), descent)
+        raw = self._scores(pilot[basis.centres], fitted.weights, fitted.intercept)
+        return self.spread_centres(self.pulls(fitted.objective.loss, raw), count, rng)
+
+    def chosen_basis(
+        self,
+        limit: int | None,
+        prior: AnyPrior,
+        l2: float,
+        descent: Any,
+        rng: np.random.Generator,
+    ) -> Basis:
+        """Return the basis over so many centres, or over all rows."""
+        if limit is None:
+            return self.full_basis()
+        return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
+
+    def pulls(self, loss: BetaBernoulli | DirichletDiscrete, raw: Floats) -> Floats:
+        """Return how hard each row pulls at its score, or at those of all classes."""
+        residual = np.abs(loss.value_gradient(self.y, raw)[1])
+        return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
+
+    def rarest(self) -> int:
+        """Return how many rows the smallest class has."""
+        return int(np.unique(self.y, return_counts=True)[1].min())
+
+    def _scores(self, centres: Rows, weights: Floats, intercept: float | Floats) -> Floats:
+        step = max(1, 2**22 // max(1, len(centres)))
+        parts = [
+            self.gram.block(slice(s, s + step), centres) @ weights
+            for s in range(0, self.gram.n_rows, step)
+        ]
+        return np.concatenate(parts) + intercept
+
+
+class KernelFit(NamedTuple):
+    """A basis, the objective on it, and where the solver ended."""
+
+    basis: Basis
+    objective: AnyObjective
+    solution: Solution
+
+    def noted(self, cut: bool) -> KernelFit:
+        """Return the fit, with a note where a callback wanted no more of it."""
+        if not cut:
+            return self
+        *before, last = self.solution.trace
+        return self._replace(solution=replace(self.solution, trace=[*before, stopped(last)]))
+
+    def after(self, trace: list[Stage]) -> KernelFit:
+        """Return the fit, with the stages that led to it."""
+        n_iter = sum(stage.n_iter for stage in trace)
+        return self._replace(solution=replace(self.solution, trace=trace, n_iter=n_iter))
+
+    @property
+    def _by_class(self) -> Floats:
+        """Parameters, a row a class; of two classes one row."""
+        return self.solution.theta.reshape(-1, self.objective.design.size)
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each centre; of many classes a column each."""
+        transform = as_numpy(self.basis.transform)
+        weights = transform @ self._by_class[:, : transform.shape[1]].T
+        return weights if isinstance(self.objective, ManyObjective) else weights[:, 0]
+
+    @property
+    def intercept(self) -> Any:
+        """Intercept of the raw scores; of many classes one each."""
+        own = self._by_class[:, -1] if self.objective.design.fit_intercept else 0.0
+        if isinstance(self.objective, ManyObjective):
+            return own * np.ones(self.objective.n_classes)
+        return float(np.squeeze(own))
+
+    @property
+    def prior(self) -> AnyPrior:
+        """Plateaus of the fit."""
+        return own_link(self.objective.loss).prior
+
+    @property
+    def raw(self) -> Floats:
+        """Raw scores of the rows."""
+        return self.objective.rows.local(self.objective.scores(self.solution.theta))
+
+
+def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
+    """Return the descent of a stage."""
+    return LBFGS(tol=tol, max_iter=5 * max_iter)
+
+
+def fit(
+    problem: KernelProblem,
+    basis: Basis,
+    prior: AnyPrior,
+    l2: float,
+    gammas: tuple[float, ...],
+    descent: LBFGS,
+    watch: Watch | None = None,
+) -> KernelFit:
+    """Walk through the gammas in the coordinates of a basis, each told to a watch."""
+    large = basis.transform.shape[1] > _MAX_NEWTON
+    objective = problem.objective(basis, prior, gaussian(l2, prior), uncorrelated=large)
+    stage: Any = descent
+    if not large and not isinstance(objective, ManyObjective):
+        stage = FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
+    theta = np.zeros(objective.size)
+    # Under most kernels all rows are equally long, and none reaches farther than another.
+    if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
+        start = replace(stage, tol=LOOSE * stage.tol)
+        theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
+    annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
+
+    def fitted(solution: Solution) -> KernelFit:
+        return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
+
+    if watch is None:
+        return fitted(annealing.minimise(objective, theta))
+    tell = watch.walk(gammas)
+    return fitted(
+        annealing.minimise(
+            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
+        )
+    )

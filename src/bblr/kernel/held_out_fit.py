@@ -1,0 +1,106 @@
+"""What one kernel fit learns from rows it holds out: plateaus, and the share of the mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+from bblr.kernel.fit import KernelFit, KernelProblem
+from bblr.kernel.kernel_search import score_held_out
+from bblr.kernel.sparse_fit import SHARES
+from bblr.training.calibration import likeliest_plateaus
+from bblr.training.cross_validation import Fold
+from bblr.training.monitor import Watch
+from bblr.training.start import AnyPrior, resolve_prior
+
+FitPart = Callable[[KernelProblem, AnyPrior], KernelFit]
+Mixture = Callable[[KernelProblem, KernelFit, float], KernelFit]
+
+_HELD_OUT = 0.25
+# Folds whose held-out scores the plateaus are learned from.
+_FOLDS = 5
+
+
+def learned_prior(
+    problem: KernelProblem,
+    n_classes: int,
+    fit_part: FitPart,
+    rng: np.random.Generator,
+    watch: Watch,
+) -> AnyPrior:
+    """Return the plateaus of greatest likelihood on held-out scores.
+
+    On its own training rows a kernel can be right everywhere, and no plateau would be left.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows, of each class two at least.
+    n_classes : int
+        Number of classes.
+    fit_part : callable
+        Fits some of the rows under given plateaus.
+    rng : Generator
+        Draws the folds.
+    watch : Watch
+        Hears of each fold.
+    """
+    seed = int(rng.integers(2**31 - 1))
+    folds = StratifiedKFold(min(_FOLDS, problem.rarest()), shuffle=True, random_state=seed)
+    mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
+    decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
+    with watch.task("learn plateaus", folds.n_splits):
+        for train, test in folds.split(problem.y[:, None], problem.y):
+            fitted = fit_part(problem.on_rows(train), mild)
+            decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
+            watch.step("fold")
+    learned = likeliest_plateaus(decision, problem.y, problem.weight)
+    watch.say(f"learned plateaus {learned}")
+    return learned
+
+
+def validated_share(
+    problem: KernelProblem,
+    prior: AnyPrior,
+    fit_part: FitPart,
+    mixture: Mixture,
+    rng: np.random.Generator,
+    watch: Watch,
+) -> float:
+    """Return the share whose fit to three quarters of the rows errs least on the others.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows.
+    prior : BetaPrior or DirichletPrior
+        Plateaus.
+    fit_part : callable
+        Fits some of the rows under given plateaus.
+    mixture : callable
+        Fits them under the mixture, from that fit and with a share to start in its narrow cluster.
+    rng : Generator
+        Draws the rows to hold out.
+    watch : Watch
+        Hears of each share, and may say that it was the last.
+    """
+    if problem.rarest() < 2:
+        return 0.5
+    seed = int(rng.integers(2**31 - 1))
+    classes = len(np.unique(problem.y))
+    count = max(classes, ceil(_HELD_OUT * len(problem.y)))
+    split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
+    train, test = next(split.split(problem.y[:, None], problem.y))
+    part = problem.on_rows(train)
+    dense = fit_part(part, prior)
+    errors: list[float] = []
+    for share in SHARES:
+        fitted = mixture(part, dense, share)
+        errors.append(score_held_out(problem, Fold(train, test), fitted).errors)
+        if watch.step("share"):
+            break
+    # Of equals the sparsest.
+    return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]

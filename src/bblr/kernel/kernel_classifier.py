@@ -1,0 +1,382 @@
+"""The kernel Beta-Bernoulli classifier, dense or with few vectors."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
+from bblr.inputs.front import Training, validate_kernel_training
+from bblr.kernel.expansion import KernelClassifier
+from bblr.kernel.fit import (
+    KernelFit,
+    KernelProblem,
+    fit,
+    make_kernel_descent,
+)
+from bblr.kernel.held_out_fit import learned_prior, validated_share
+from bblr.kernel.kernel_front import (
+    centre_limit,
+    check_kernel_parameters,
+    make_problem,
+)
+from bblr.kernel.sparse_fit import Elimination, gauss_laplace
+from bblr.solvers import Stage, geometric
+from bblr.training.callbacks import with_callbacks
+from bblr.training.monitor import Watch
+from bblr.training.start import AnyPrior, own_link, resolve_prior
+
+Floats = NDArray[np.float64]
+
+
+class KernelBBLRClassifier(KernelClassifier):
+    """Beta-Bernoulli logistic regression with a kernel, and with few support vectors on request.
+
+    The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
+    probability mu = a + b * sigmoid(gamma * f(x)), as in :class:`BBLRClassifier`. Fitted
+    attributes have the names of ``sklearn.svm.SVC``.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "laplacian", "cosine", "precomputed"} or callable, \
+default="rbf"
+        The kernel. With "precomputed", X holds the kernel itself: (n_samples, n_samples) for
+        ``fit``, (n_samples, n_training_samples) to predict. A callable gets two sets of rows and
+        returns the matrix of their similarities.
+    kernel_gamma : {"scale", "auto"} or float, default="scale"
+        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features. (`gamma_min` and `gamma_max` are the
+        sharpness of the loss.)
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0
+        Constant of "poly".
+    prior : {"mild", "robust", "weak", "empirical", "learned"} or BetaPrior, default="mild"
+        Plateaus of the model: "mild" is a = 0.05, b = 0.9; "learned" are those of greatest
+        likelihood on the scores of five held-out folds; the others are those of
+        :class:`BBLRClassifier`.
+    l2 : float, default=0.3
+        Strength of the penalty.
+    penalty : {"rkhs", "ridge"}, default="rkhs"
+        "rkhs" penalises the norm of the function, l2 / 2 * a'Ka; "ridge" the weights,
+        l2 / 2 * a'a, the paper's Gaussian prior, which takes kernels that are not positive
+        semi-definite as well.
+    sparsity : {"backward", "gauss-laplace"} or None, default=None
+        How to get rid of vectors.
+
+        - None: every centre keeps its weight;
+        - "backward": drop the vector that costs least, again and again, refitting in between;
+        - "gauss-laplace": the paper's mixture prior on the weights with hard-assignment EM; the
+          weights of the narrow cluster are dropped and the others refitted. It starts from the
+          paper's Gaussian prior: `penalty` counts as "ridge".
+    max_vectors : int or None, default=None
+        Most vectors of a sparse fit. None lets "backward" drop vectors until the objective has
+        risen by 1 %, and "gauss-laplace" decide by itself.
+    max_centers : int, "auto" or None, default="auto"
+        Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
+        1,000 of more, or two and a half times `max_vectors`; None takes all, at the cost of
+        n_samples squared in memory. Centres are drawn by randomly pivoted Cholesky factorisation,
+        above all among the rows that a rough fit has not settled.
+    laplace_share : float or "validated", default="validated"
+        Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
+        by the error on a quarter of the rows.
+    gamma_min, gamma_max, gamma_growth : float, default=1, 1, 2
+        Sharpness of the first and last stage of training, and the factor between stages.
+    tol : float, default=1e-4
+        The last stage ends when it promises to lower the objective by less than this share.
+    max_iter : int, default=100
+        Most iterations of a stage, times five for L-BFGS.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
+        class of weight 0 is left out of the fit, as are examples of weight 0.
+    cache_size : float, default=1000
+        Memory for similarities in MB; what does not fit is computed anew in each pass.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
+    random_state : int, RandomState or None, default=None
+        Seed of whatever is drawn: centres, and the rows held out for `laplace_share`.
+    verbose : int, default=0
+        Print a line a stage.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_vectors,)
+        Numbers of the support vectors among the training rows.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_vectors, n_features)
+        Support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_vectors)
+        Their weights.
+    intercept_ : ndarray of shape (1,)
+        Intercept; the decision changes at a score of 0.
+    classes_ : ndarray of shape (2,)
+        Classes, the positive one last.
+    kernel_gamma_ : float
+        Inverse width of the kernel.
+    gamma_ : float
+        Sharpness at which the weights were fitted.
+    prior_ : BetaPrior
+        Plateaus.
+    link_ : Link
+        The map from scores to probabilities.
+    dense_dual_coef_ : ndarray of shape (n_centres,)
+        Weights before any vector was dropped; for sparse fits only.
+    sparsity_path_ : list of tuple
+        For "backward", each number of vectors that was fitted on the way with its training error
+        and loss, that of all centres first.
+    path_ : list of Stage
+        For each gamma: objective, training errors, iterations and why it stopped.
+    n_iter_ : int
+        Iterations over all stages.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    KernelBBLRClassifierCV : Chooses width, penalty, plateaus and the number of vectors.
+
+    Notes
+    -----
+    The kernel sees X as it is: put a ``StandardScaler`` before it
+    where features have different units.
+
+    Examples
+    --------
+    >>> from bblr import KernelBBLRClassifier
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelBBLRClassifier(sparsity="backward", max_vectors=8, random_state=0).fit(X, y)
+    >>> model.support_vectors_.shape
+    (8, 2)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        prior: Any = "mild",
+        l2: float = 0.3,
+        penalty: str = "rkhs",
+        sparsity: str | None = None,
+        max_vectors: int | None = None,
+        max_centers: Any = "auto",
+        laplace_share: Any = "validated",
+        gamma_min: float = 1.0,
+        gamma_max: float = 1.0,
+        gamma_growth: float = 2.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        cache_size: float = 1000,
+        device: str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_gamma = kernel_gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.prior = prior
+        self.l2 = l2
+        self.penalty = penalty
+        self.sparsity = sparsity
+        self.max_vectors = max_vectors
+        self.max_centers = max_centers
+        self.laplace_share = laplace_share
+        self.gamma_min = gamma_min
+        self.gamma_max = gamma_max
+        self.gamma_growth = gamma_growth
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_circles
+        >>> from bblr import KernelBBLRClassifier
+        >>> X, y = make_circles(100, factor=0.3, noise=0.1, random_state=0)
+        >>> KernelBBLRClassifier().fit(X, y).score(X, y)
+        1.0
+        """
+        self._check_parameters()
+        training = validate_kernel_training(self, X, y, sample_weight)
+        problem, rows = make_problem(self, training, self.kernel_gamma)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in ("dense_dual_coef_", "sparsity_path_"):
+            self.__dict__.pop(name, None)
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        learns, drops = self.prior == "learned", self.sparsity is not None
+        dense: KernelFit | None = None
+
+        def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
+            best = best.after(trace)
+            estimator._unpack(best, dense or best, problem, rows, training)
+
+        watch = Watch(self, X, y, sample_weight)
+        with watch.over(len(gammas) + 1 + learns + drops, unpack):
+            prior = self._resolve_prior(problem, len(training.classes), rng, watch)
+            fitted = dense = self._fit_dense(problem, prior, rng, gammas, watch)
+            if drops and not watch.stopped:
+                with watch.task("drop vectors", None):
+                    fitted = self._drop(problem, dense, rng, watch)
+                fitted = fitted.noted(watch.stopped)
+            self._unpack(fitted, dense, problem, rows, training)
+        return self
+
+    def _unpack(
+        self,
+        fitted: KernelFit,
+        dense: KernelFit,
+        problem: KernelProblem,
+        rows: NDArray[np.intp],
+        training: Training,
+    ) -> None:
+        self._unpack_expansion(fitted, problem.gram.function, rows, training)
+        self.link_ = own_link(fitted.objective.loss)
+        self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
+        if self.sparsity is not None:
+            self.dense_dual_coef_ = dense.weights
+
+    def _check_parameters(self) -> None:
+        check_kernel_parameters(self)
+        check_number("l2", self.l2, low=0)
+        for name in ("gamma_min", "gamma_max"):
+            check_number(name, getattr(self, name), low=1 / LARGEST, high=LARGEST)
+        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
+        if self.gamma_min > self.gamma_max:
+            raise ValueError(
+                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
+                f"gamma_max={self.gamma_max}."
+            )
+        if isinstance(self.laplace_share, str):
+            check_choice("laplace_share", self.laplace_share, ("validated",))
+        else:
+            check_number("laplace_share", self.laplace_share, low=0)
+            if self.laplace_share >= 1:
+                raise ValueError(
+                    f"laplace_share must be below 1, got {self.laplace_share!r}: some weights "
+                    "must be free."
+                )
+
+    def _fit_dense(
+        self,
+        problem: KernelProblem,
+        prior: AnyPrior,
+        rng: np.random.Generator,
+        gammas: tuple[float, ...],
+        watch: Watch,
+    ) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        l2 = float(self.l2)
+        limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
+        with watch.task("centres"):
+            basis = problem.chosen_basis(limit, prior, l2, descent, rng)
+        watch.say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
+        return fit(problem, basis, prior, l2, gammas, descent, watch)
+
+    @property
+    def _vectors_wanted(self) -> int | None:
+        return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
+
+    def _resolve_prior(
+        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
+    ) -> AnyPrior:
+        prior = resolve_prior(
+            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
+        )
+        if self.prior != "learned" or problem.rarest() < 2:
+            return prior
+        return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)
+
+    def _fit_part(
+        self, rng: np.random.Generator, problem: KernelProblem, prior: AnyPrior
+    ) -> KernelFit:
+        """Return the dense fit of some of the rows, of which nobody hears."""
+        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        return self._fit_dense(problem, prior, rng, gammas, Watch())
+
+    def _drop(
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
+    ) -> KernelFit:
+        if self.sparsity == "gauss-laplace":
+            return self._mix(problem, dense, rng, watch)
+        elimination = Elimination(
+            problem,
+            dense.prior,
+            float(self.l2),
+            dense.objective.loss.gamma,
+            make_kernel_descent(self.tol, int(self.max_iter)),
+            rng,
+            callback=lambda fitted: self.sparsity_path_.append(_figures(fitted)),
+            watch=watch,
+        )
+        self.sparsity_path_ = [_figures(dense)]
+        if self.max_vectors is None:
+            return elimination.to_rise(dense)
+        size = int(self.max_vectors)
+        return next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+
+    def _mix(
+        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
+    ) -> KernelFit:
+        share = self.laplace_share
+        if share == "validated":
+            share = validated_share(
+                problem, dense.prior, partial(self._fit_part, rng), self._mixture, rng, watch
+            )
+            watch.say(f"{share:g} of the weights start in the narrow cluster")
+        return self._mixture(problem, dense, float(share))
+
+    def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        most = None if self.max_vectors is None else int(self.max_vectors)
+        return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
+
+
+def _figures(fitted: KernelFit) -> tuple[int, float, float]:
+    """Return the number of centres, and the error and mean loss of the training rows."""
+    objective, solution = fitted.objective, fitted.solution
+    total = objective.rows.total(objective.weight)
+    cost = solution.value - objective.prior.value(objective.weights(solution.theta))
+    return len(fitted.basis.centres), solution.errors / total, cost / total

@@ -1,0 +1,357 @@
+"""The kernel Beta-Bernoulli classifier that tunes itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bblr._checks import (
+    LARGEST,
+    all_or_nothing,
+    check_choice,
+    check_jobs,
+    check_number,
+    check_numbers,
+)
+from bblr.inputs.front import Training, validate_kernel_training
+from bblr.kernel.choice import (
+    MANY,
+    Chosen,
+    choose_path,
+    look_again,
+    make_search,
+    settle,
+    widths_to_try,
+)
+from bblr.kernel.expansion import KernelClassifier
+from bblr.kernel.fit import KernelFit, KernelProblem, fit, make_kernel_descent
+from bblr.kernel.kernel_front import centre_limit, check_kernel_parameters, make_problem
+from bblr.kernel.kernel_search import KernelSearch
+from bblr.kernel.sparsify import HeldOut, Sparsify
+from bblr.solvers import Stage
+from bblr.training.calibration import Calibrated, fit_link
+from bblr.training.callbacks import with_callbacks
+from bblr.training.cross_validation import (
+    Path,
+    Validation,
+    held_out_link,
+    makes_folds,
+    shared_weight,
+)
+from bblr.training.monitor import Watch
+from bblr.training.scoring import SCORINGS
+from bblr.training.start import (
+    check_prior_name,
+    own_link,
+    resolve_prior,
+)
+
+Floats = NDArray[np.float64]
+
+
+class KernelBBLRClassifierCV(KernelClassifier):
+    """Kernel Beta-Bernoulli classification that chooses width, penalty, plateaus and vectors.
+
+    Width and penalty are chosen on a grid, then plateaus and the schedule of gamma, then the
+    number of support vectors, all on held-out parts of the training data; the link from scores to
+    probabilities is fitted to held-out scores.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "laplacian", "cosine", "precomputed"} or callable, \
+default="rbf"
+        The kernel, as in :class:`KernelBBLRClassifier`.
+    kernel_gammas : "auto" or sequence of float, default="auto"
+        Inverse widths to try; "auto" stands for 1/64, 1/32, ... 8 times "scale".
+    degree, coef0 : float, default=3, 0
+        Parameters of "poly".
+    prior : str or BetaPrior, default="tuned"
+        Plateaus in training: "tuned" starts from "mild" and changes them where
+        held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
+        held-out scores; the others as in :class:`KernelBBLRClassifier`.
+    l2s : sequence of float, default=(30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
+        Penalties to try.
+    penalty : {"rkhs", "ridge"}, default="rkhs"
+        As in :class:`KernelBBLRClassifier`.
+    sparsity : {"backward", "gauss-laplace"} or None, default=None
+        As in :class:`KernelBBLRClassifier`. For "backward" the number of vectors is chosen by
+        cross-validation, for "gauss-laplace" the share that starts in the narrow cluster.
+    max_vectors : int or None, default=None
+        Most vectors of a sparse fit. With "backward" and up to 3,000 rows, width and penalty are
+        then chosen for so many vectors: few of them want wider kernels and weaker penalties.
+    max_centers : int, "auto" or None, default="auto"
+        As in :class:`KernelBBLRClassifier`.
+    gamma_limit : float, default=2
+        Largest gamma to try.
+    scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
+default="accuracy"
+        What the choice is made for, as in :class:`BBLRClassifierCV`.
+    cv : int, splitter or iterable, default=5
+        Folds. An integer means stratified folds in random order, fewer where a class has not as
+        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+    n_jobs : int or None, default=None
+        Widths or folds to work on at the same time, by joblib.
+    tol, max_iter, fit_intercept, class_weight, cache_size
+        As in :class:`KernelBBLRClassifier`.
+    device : str or None, default=None
+        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
+        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
+        dispatch is on, and everything else by NumPy. Results come back as what X is.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of whatever is drawn.
+    verbose : int, default=0
+        Print a line a step of the search.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_
+        As in :class:`KernelBBLRClassifier`.
+    kernel_gamma_, l2_, gamma_ : float
+        Chosen inverse width, penalty and last gamma.
+    prior_ : BetaPrior
+        Plateaus in training.
+    link_ : Link
+        The map from scores to probabilities, fitted to held-out scores.
+    grid_ : list of Cell
+        Each width and penalty with its cross-validated error and loss.
+    refined_ : list of Cell
+        Those that got a second look, with error and loss on held-out rows; from 6,000 rows on.
+    trials_ : list of Trial
+        Plateaus and schedules tried at the chosen width.
+    sparsity_path_ : list of tuple
+        For "backward", each number of vectors with its cross-validated error and loss, that of
+        the dense fit first; for "gauss-laplace", each initial share with them. With more than
+        3,000 rows the errors and losses are those of one held-out part.
+    dense_dual_coef_ : ndarray of shape (n_centres,)
+        Weights before any vector was dropped; for sparse fits only.
+    path_ : list of Stage
+        The final fit, a row a gamma.
+    n_iter_ : int
+        Iterations of the final fit.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had names that are strings.
+
+    See Also
+    --------
+    KernelBBLRClassifier : The same model with meta-parameters given.
+
+    Notes
+    -----
+    With more than 3,000 rows the search takes a stratified sample of that many. With more than
+    6,000 the best width and penalty and their narrower and weaker neighbours are then compared on
+    up to 20,000 rows, a fifth of them held out.
+
+    Examples
+    --------
+    >>> from bblr import KernelBBLRClassifierCV
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelBBLRClassifierCV(sparsity="backward", cv=3, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), bool(model.n_support_.sum() < 30)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_gammas: Any = "auto",
+        degree: float = 3,
+        coef0: float = 0.0,
+        prior: Any = "tuned",
+        l2s: Any = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01),
+        penalty: str = "rkhs",
+        sparsity: str | None = None,
+        max_vectors: int | None = None,
+        max_centers: Any = "auto",
+        gamma_limit: float = 2.0,
+        scoring: str = "accuracy",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        cache_size: float = 1000,
+        device: str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_gammas = kernel_gammas
+        self.degree = degree
+        self.coef0 = coef0
+        self.prior = prior
+        self.l2s = l2s
+        self.penalty = penalty
+        self.sparsity = sparsity
+        self.max_vectors = max_vectors
+        self.max_centers = max_centers
+        self.gamma_limit = gamma_limit
+        self.scoring = scoring
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose the meta-parameters and fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows, or (n_samples, n_samples) their kernel if that is precomputed.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for splitters that keep them together.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_circles
+        >>> from bblr import KernelBBLRClassifierCV
+        >>> X, y = make_circles(100, factor=0.3, noise=0.1, random_state=0)
+        >>> model = KernelBBLRClassifierCV(l2s=(1.0, 0.1), cv=3, random_state=0).fit(X, y)
+        >>> model.l2_ in (1.0, 0.1), model.score(X, y)
+        (True, 1.0)
+        """
+        l2s = self._check_parameters()
+        training = validate_kernel_training(self, X, y, sample_weight)
+        problem, rows = self._make_problem(training)
+        random = check_random_state(self.random_state)
+        watch = Watch(self, X, y, sample_weight)
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        search = make_search(
+            self.cv, problem, rows, training, descent, random, self.n_jobs, watch, self.scoring,
+            groups,
+        )  # fmt: skip
+        for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
+            self.__dict__.pop(name, None)
+        with watch.over(3 if self.sparsity is None else 4):
+            with watch.search():
+                chosen = self._choose(search, problem, l2s, len(training.classes))
+            path, final = chosen.path, replace(search, problem=problem).at_width(chosen.width)
+            self.kernel_gamma_, self.l2_, self.prior_ = chosen.width, path.l2, path.prior
+
+            def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
+                # With the link of the loss itself while there is none of held-out scores.
+                best = best.after(trace)
+                estimator.link_ = own_link(best.objective.loss)
+                estimator.gamma_ = estimator.link_.gamma
+                estimator._unpack_expansion(best, final.gram.function, rows, training)
+
+            watch.unpack = unpack
+            fitted, held = self._fit_chosen(chosen, final, random, watch)
+            self.gamma_ = fitted.objective.loss.gamma
+            self.link_, shift = own_link(fitted.objective.loss), np.zeros(1)
+            if not watch.stopped:
+                self.link_, shift = _fit_link(chosen.validation, path, held)
+            self._unpack_expansion(fitted, final.gram.function, rows, training, shift)
+        return self
+
+    def _choose(
+        self, search: KernelSearch, problem: KernelProblem, l2s: Any, n_classes: int
+    ) -> Chosen:
+        """Return width, penalty, plateaus and schedule, by cross-validation."""
+        widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
+        watch = search.watch
+        standing = self.prior
+        if self.prior in ("tuned", "learned"):
+            standing = "mild"
+        part = search.problem
+        prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
+        self.grid_ = search.grid(widths, l2s, prior)
+        repeats = search.held_out / float(part.weight.sum())
+        best = settle(self.grid_, search.held_out / repeats, watch)
+        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
+            best, self.refined_ = look_again(
+                replace(search, problem=problem), best, widths, l2s, prior, self.max_centers
+            )
+        validation = search.validation(best.kernel_gamma, prior)
+        default = Path(prior, best.l2, (1.0,), None)
+        path, self.trials_ = choose_path(validation, default, self.prior, float(self.gamma_limit))
+        if self.sparsity is None:
+            return Chosen(best.kernel_gamma, path, validation, None)
+        most = None if self.max_vectors is None else int(self.max_vectors)
+        limit = centre_limit(self.max_centers, len(problem.y))
+        sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit)
+        width = best.kernel_gamma
+        if not watch.stopped:
+            width, path = sparsify.suited(width, path, widths, l2s)
+        return Chosen(width, path, validation, sparsify)
+
+    def _fit_chosen(
+        self, chosen: Chosen, problem: KernelProblem, random: Any, watch: Watch
+    ) -> tuple[KernelFit, HeldOut | None]:
+        path, sparsify = chosen.path, chosen.sparsify
+        with watch.task("fit on all rows", len(path.gammas) + 1):
+            fitted = dense = self._fit_dense(problem, path, random, watch)
+        dense = dense._replace(
+            solution=replace(dense.solution, trace=watch.noted(dense.solution.trace))
+        )
+        if sparsify is None:
+            return dense, None
+        self.dense_dual_coef_ = dense.weights
+        if watch.stopped:
+            return dense, None
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        with watch.task("drop vectors", None):
+            fitted, held, self.sparsity_path_ = sparsify.fit(
+                problem, dense, chosen.width, path, rng
+            )
+        return fitted.noted(watch.stopped), held
+
+    def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
+        problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))
+        if problem.rarest() < 2:
+            # A class of one row many times over can be held out only while they are many.
+            return make_problem(self, training, 1.0, merge=False)
+        return problem, rows
+
+    def _check_parameters(self) -> tuple[float, ...]:
+        check_kernel_parameters(self)
+        check_prior_name(self.prior)
+        check_jobs(self.n_jobs)
+        check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
+        check_choice("scoring", self.scoring, SCORINGS)
+        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
+
+    def _fit_dense(
+        self, problem: KernelProblem, path: Path, random: Any, watch: Watch
+    ) -> KernelFit:
+        descent = make_kernel_descent(self.tol, int(self.max_iter))
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        limit = centre_limit(self.max_centers, problem.gram.n_rows)
+        with watch.task("centres"):
+            basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
+        return fit(problem, basis, path.prior, path.l2, path.gammas, descent, watch)
+
+
+def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Calibrated:
+    if held is None:
+        return held_out_link(validation, path)
+    decision, rows = held
+    weight = shared_weight(validation.weight, rows)
+    free = validation.design.fit_intercept
+    return fit_link(decision, validation.y[rows], weight, free=free)

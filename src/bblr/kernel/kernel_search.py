@@ -1,0 +1,310 @@
+"""SLAM for kernels: width, penalty, plateaus, schedule and sparsity, by cross-validation.
+
+The folds share one basis per width. A held-out row is a row of weight zero, and by the representer
+theorem a row of weight zero gets no weight in the expansion either: the fit is that of the
+training part of the fold, though its features were computed once for all folds. (Under the ridge
+penalty it may get some; a fold then sees the features of the rows held out, never their labels.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bblr.designs.centres import Basis
+from bblr.inputs.front import Training
+from bblr.kernel.fit import KernelProblem, fit
+from bblr.kernel.sparse_fit import Elimination, gauss_laplace
+from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.penalties import Gaussian
+from bblr.solvers import LBFGS
+from bblr.training.cross_validation import Fold, Path, Validation, make_folds
+from bblr.training.monitor import Watch
+from bblr.training.scoring import row_losses
+from bblr.training.start import AnyPrior, gaussian
+
+Floats = NDArray[np.float64]
+
+# Rows on which width and penalty are chosen; with more, they hardly change.
+TUNING_ROWS = 3000
+TUNING_CENTRES = 400
+# Rows on which they, and the number of vectors, get a second look.
+REFINING_ROWS = 20_000
+_LEAST_OF_A_CLASS = 10
+# Directions this weak, beside the strongest, do not show in any penalty worth trying.
+_RANK_TOL = 1e-8
+# Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
+_SHARE_FOLDS = 2
+
+
+class Held(NamedTuple):
+    """How a setting did on held-out rows: errors, loss under the plateaus, decision values."""
+
+    errors: float
+    loss: float
+    decision: Floats
+
+
+class Cell(NamedTuple):
+    """One width and penalty, and its cross-validated error and loss."""
+
+    kernel_gamma: float
+    l2: float
+    error: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSearch:
+    """Cross-validation of a kernel classifier on its training rows.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows; the width of its kernel is a placeholder.
+    folds : sequence of Fold
+        Folds; each row may be held out several times.
+    descent : LBFGS
+        Descent of every fit.
+    centres : int or None
+        Centres to draw; None where every row is one.
+    seed : int
+        Seed of the draws.
+    n_jobs : int or None
+        Widths or folds to work on at the same time.
+    watch : Watch
+        Hears of widths and folds.
+    scoring : str
+        What to minimise, one of `SCORINGS`.
+    """
+
+    problem: KernelProblem
+    folds: Sequence[Fold]
+    descent: LBFGS
+    centres: int | None
+    seed: int
+    n_jobs: int | None = None
+    watch: Watch = field(default_factory=Watch)
+    scoring: str = "accuracy"
+
+    def pooled(self, parts: Sequence[Held], folds: Sequence[Fold]) -> Held:
+        """Return how a setting did on all held-out rows: what to minimise, and the mean loss."""
+        total = self._weight(folds)
+        decision = np.concatenate([part.decision for part in parts])
+        if self.scoring == "accuracy":
+            error = sum(part.errors for part in parts) / total
+        else:
+            rows = np.concatenate([fold.test for fold in folds])
+            weight = self.problem.weight[rows]
+            losses = row_losses(self.scoring, decision, self.problem.y[rows], weight)
+            error = float(weight @ losses) / float(weight.sum())
+        return Held(error, sum(part.loss for part in parts) / total, decision)
+
+    @property
+    def _unwatched(self) -> KernelSearch:
+        """Itself as other processes get it: the watch holds all of the data."""
+        return replace(self, watch=Watch())
+
+    def at_width(self, kernel_gamma: float) -> KernelProblem:
+        """Return the problem with a kernel of that width."""
+        gram = self.problem.gram
+        function = replace(gram.function, gamma=kernel_gamma)
+        return replace(self.problem, gram=gram.like(function, gram.X))
+
+    def basis(self, problem: KernelProblem) -> Basis:
+        """Return the coordinates in which all folds are fitted."""
+        if self.centres is None:
+            return problem.full_basis(_RANK_TOL)
+        rng = np.random.default_rng(self.seed)
+        return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
+
+    def grid(self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior) -> list[Cell]:
+        """Return the cross-validated error of each width and penalty."""
+        arguments = [(self._unwatched, width, l2s, prior) for width in widths]
+        done = self.watch.in_parallel(
+            "choose width and penalty", "width", _width_cells, arguments, self.n_jobs
+        )
+        return [cell for cells in done for cell in cells]
+
+    def hold_out(
+        self,
+        pairs: Sequence[tuple[float, float]],
+        prior: AnyPrior,
+        rows: int,
+        centres: int | None,
+    ) -> list[Cell]:
+        """Return the error and loss of each width and penalty on a fifth of so many rows."""
+        fold, cells = self._one_fifth(rows), []
+        with self.watch.task("look again", len(pairs)):
+            for pair in pairs:
+                cells.append(_held_out_cell(self, fold, pair, prior, centres))
+                if self.watch.step("width and penalty"):
+                    break
+        return cells
+
+    def hold_out_sizes(
+        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
+    ) -> Iterator[Held]:
+        """Yield how the dense fit and each size do on a fifth of so many rows, one at a time."""
+        fold = self._one_fifth(rows)
+        problem = self.at_width(kernel_gamma)
+        part = problem.on_rows(fold.train)
+        rng = np.random.default_rng(self.seed)
+        basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
+        dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
+        yield self.pooled([score_held_out(problem, fold, dense)], [fold])
+        elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], self.descent, rng)
+        for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
+            yield self.pooled([score_held_out(problem, fold, fitted)], [fold])
+
+    def _one_fifth(self, rows: int) -> Fold:
+        """Return a fold that holds a fifth of so many rows out."""
+        y = self.problem.y
+        chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
+        test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
+        return Fold(np.setdiff1d(chosen, test), test)
+
+    def validation(self, kernel_gamma: float, prior: AnyPrior) -> Validation:
+        """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
+        problem = self.at_width(kernel_gamma)
+        objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
+        rows = objective.y, objective.weight
+        return Validation(
+            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs,
+            self.scoring,
+        )  # fmt: skip
+
+    def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
+        """Return how backward elimination to each of the sizes does on held-out rows."""
+        return self._over_folds("sizes", self.folds, _fold_sizes, kernel_gamma, path, sizes)
+
+    def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
+        """Return how each initial share of the Laplacian cluster does on held-out rows."""
+        folds = self.share_folds()
+        return self._over_folds("shares", folds, _fold_shares, kernel_gamma, path, shares)
+
+    def _over_folds(
+        self, what: str, folds: Sequence[Fold], work: Callable[..., Any], *of: Any
+    ) -> list[Held]:
+        arguments = [(self._unwatched, fold, *of) for fold in folds]
+        done = self.watch.in_parallel(f"choose {what}", "fold", work, arguments, self.n_jobs)
+        return [self.pooled(each, folds) for each in zip(*done, strict=True)]
+
+    def share_folds(self) -> Sequence[Fold]:
+        """Return the folds on which shares are compared."""
+        return self.folds[:_SHARE_FOLDS]
+
+    @property
+    def held_out(self) -> float:
+        """Weight of all held-out rows."""
+        return self._weight(self.folds)
+
+    def _weight(self, folds: Sequence[Fold]) -> float:
+        return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
+
+
+def _held(
+    problem: KernelProblem, loss: BetaBernoulli | DirichletDiscrete, raw: Floats, rows: Any
+) -> Held:
+    y, weight = problem.y[rows], problem.weight[rows]
+    decision = loss.decision(raw)
+    wrong = loss.wrong(y, raw)
+    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
+
+
+def _width_cells(
+    search: KernelSearch, width: float, l2s: Sequence[float], prior: AnyPrior
+) -> list[Cell]:
+    problem = search.at_width(width)
+    whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
+    rows = whole.rows
+    cells = []
+    for l2 in l2s:
+        parts = []
+        for fold in search.folds:
+            kept = rows.only(whole.weight, fold.train)
+            objective = replace(whole, prior=gaussian(l2, prior), weight=kept)
+            theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
+            raw = rows.local(objective.scores(theta))[fold.test]
+            parts.append(_held(problem, whole.loss, raw, fold.test))
+        held = search.pooled(parts, search.folds)
+        cells.append(Cell(width, l2, held.errors, held.loss))
+    return cells
+
+
+def _held_out_cell(
+    search: KernelSearch,
+    fold: Fold,
+    pair: tuple[float, float],
+    prior: AnyPrior,
+    centres: int | None,
+) -> Cell:
+    """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
+    width, l2 = pair
+    problem = search.at_width(width)
+    part = problem.on_rows(fold.train)
+    rng = np.random.default_rng(search.seed)
+    basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
+    fitted = fit(part, basis, prior, l2, (1.0,), search.descent)
+    held = search.pooled([score_held_out(problem, fold, fitted)], [fold])
+    return Cell(width, l2, held.errors, held.loss)
+
+
+def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
+    """Return the numbers of so many rows, each class with its share, and no fewer than ten."""
+    rng = check_random_state(random)
+    chosen = []
+    for rows in (np.flatnonzero(y == label) for label in np.unique(y)):
+        share = max(round(count * len(rows) / len(y)), min(len(rows), _LEAST_OF_A_CLASS))
+        chosen.append(rng.permutation(rows)[:share])
+    return np.sort(np.concatenate(chosen))
+
+
+def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
+    problem = search.at_width(width)
+    part = problem.on_rows(fold.train)
+    dense = fit(part, search.basis(part), path.prior, path.l2, path.gammas, search.descent)
+    return problem, part, dense
+
+
+def score_held_out(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
+    """Return how a fit to the training rows of a fold does on the others."""
+    centres = fold.train[fitted.basis.centres]
+    raw = problem.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
+    return _held(problem, fitted.objective.loss, raw, fold.test)
+
+
+def _fold_sizes(
+    search: KernelSearch, fold: Fold, width: float, path: Path, sizes: tuple[int, ...]
+) -> list[Held]:
+    problem, part, dense = _fold_problem(search, fold, width, path)
+    rng = np.random.default_rng(search.seed)
+    elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
+    pool = elimination.pool(dense)
+    fits = elimination.to_sizes(pool, sizes)
+    return [score_held_out(problem, fold, fitted) for fitted in (dense, *fits)]
+
+
+def _fold_shares(
+    search: KernelSearch, fold: Fold, width: float, path: Path, shares: tuple[float, ...]
+) -> list[Held]:
+    problem, part, dense = _fold_problem(search, fold, width, path)
+    fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
+    return [score_held_out(problem, fold, fitted) for fitted in fits]
+
+
+def given_folds(
+    cv: Any, training: Training, rows: NDArray[np.intp], random: Any, groups: Any
+) -> list[Fold]:
+    """Return the folds a splitter or a list of splits stands for, by the rows that count."""
+    place = np.full(len(training.y), -1)
+    place[rows] = np.arange(len(rows))
+    return [
+        Fold(*(found[found >= 0] for found in (place[train], place[test])))
+        for train, test in make_folds(cv, training.y, training.weight, random, groups)
+    ]

@@ -1,0 +1,209 @@
+"""Few vectors: backward elimination, and the paper's mixture prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from bblr._numeric.tensors import as_numpy
+from bblr.designs.centres import Basis
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
+from bblr.penalties import GaussLaplace
+from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
+from bblr.training.monitor import Watch
+from bblr.training.start import AnyPrior
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
+SHARES = (0.3, 0.5, 0.7, 0.9)
+# Centres to start the elimination from, where every row may be one.
+_POOL = 256
+# Each refit has this share of the vectors of the one before; fewer refits where they cost more.
+_SHRINK = 0.7
+_SHRINK_LARGE = 0.2
+_LARGE = 2_000_000
+# Range search of Algorithm 3, in units of the largest weight: they have no scale of their own.
+_RADIUS = 4.0
+_SPACING = 0.1
+# Without a number of vectors, as many go as raise the objective by this share.
+_RISE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """Backward elimination on one problem.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows.
+    prior : BetaPrior or DirichletPrior
+        Plateaus.
+    l2, gamma : float
+        Penalty and sharpness of the refits.
+    descent : LBFGS
+        Descent of the refits.
+    rng : Generator
+        Draws the pool.
+    callback : callable or None
+        Called with each fit on fewer centres.
+    watch : Watch or None
+        Hears of each refit, and may say that it was the last.
+    """
+
+    problem: KernelProblem
+    prior: AnyPrior
+    l2: float
+    gamma: float
+    descent: LBFGS
+    rng: np.random.Generator
+    callback: Callable[[KernelFit], None] | None = None
+    watch: Watch | None = None
+
+    def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
+        """Return the fit on the centres from which vectors are dropped, twice those wanted."""
+        n, count = self.problem.gram.n_rows, len(full.basis.centres)
+        enough = min(_POOL, n // 2) if n <= ALL_CENTRES else SOME_CENTRES
+        enough = max(enough, 2 * wanted)
+        if count <= enough:
+            return full
+        pulls = self.problem.pulls(full.objective.loss, full.raw)
+        return self._fit(self.problem.spread_centres(pulls, enough, self.rng))
+
+    def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
+        """Drop vectors and refit at each of the sizes, given from large to small."""
+        for size in sizes:
+            while len(pool.basis.centres) > size and not self._stopped:
+                stop = max(size, self._next(pool))
+                for drop in eliminate(*self._model(pool)):
+                    if len(drop.kept) <= stop:
+                        break
+                pool = self._fit(pool.basis.centres[drop.kept])
+            yield pool
+
+    def to_rise(self, full: KernelFit) -> KernelFit:
+        """Drop vectors for as long as the objective rises by little over that of all centres."""
+        limit = full.solution.value + _RISE * abs(full.solution.value)
+        pool, wanted = self.pool(full), len(full.basis.centres)
+        while pool.solution.value > limit and len(pool.basis.centres) < wanted:
+            larger = self.pool(full, len(pool.basis.centres))
+            if len(larger.basis.centres) <= len(pool.basis.centres):
+                break  # the kernel has no more directions
+            pool = larger
+        while not self._stopped:
+            value, stop, best = pool.solution.value, self._next(pool), None
+            for drop in eliminate(*self._model(pool)):
+                value += drop.cost
+                if value > limit or len(drop.kept) < max(1, stop):
+                    break
+                best = drop
+            if best is None:
+                return pool
+            smaller = self._fit(pool.basis.centres[best.kept])
+            if smaller.solution.value > limit:
+                return pool
+            pool = smaller
+        return pool
+
+    @property
+    def _stopped(self) -> bool:
+        return self.watch is not None and self.watch.stopped
+
+    def _next(self, pool: KernelFit) -> int:
+        count = len(pool.basis.centres)
+        large = count * self.problem.gram.n_rows > _LARGE
+        return int((_SHRINK_LARGE if large else _SHRINK) * count)
+
+    def _fit(self, centres: Rows) -> KernelFit:
+        basis = self.problem.basis(centres, self.rng)
+        fitted = fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
+        if self.callback is not None:
+            self.callback(fitted)
+        if self.watch is not None:
+            count = len(fitted.basis.centres)
+            self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
+            self.watch.step("refit", fitted)
+        return fitted
+
+    def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
+        """Return the weights and the inverse of the second derivatives by them.
+
+        Of many classes there is one for each: what they have to do with one another is left out.
+        """
+        T = as_numpy(fitted.basis.transform)
+        covariances = [
+            _covariance(matrix, T)
+            for matrix in fitted.objective.information(fitted.solution.theta)
+        ]
+        weights = fitted.weights
+        return weights, covariances[0] if weights.ndim == 1 else covariances
+
+
+def _covariance(information: Floats, T: Floats) -> Floats:
+    diagonal = np.diag_indices_from(information)
+    information[diagonal] += 1e-12 * float(information[diagonal].mean())
+    covariance = cho_solve(cho_factor(information), np.eye(len(information)))
+    d = T.shape[1]
+    return np.asarray(T @ covariance[:d, :d] @ T.T)
+
+
+def gauss_laplace(
+    problem: KernelProblem,
+    full: KernelFit,
+    share: float,
+    l2: float,
+    max_vectors: int | None,
+    descent: LBFGS,
+) -> KernelFit:
+    """Return the fit under the Gauss-Laplace mixture (Algorithm 3), pruned and refitted.
+
+    The descent is the paper's, whose steps stop early, and must be: a full descent on the mixture
+    would send all but a handful of weights to zero, since one alone says little about a row.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+        The training rows.
+    full : KernelFit
+        The L2-regularised fit to start from.
+    share : float
+        Share of the weights that start in the Laplacian cluster.
+    l2 : float
+        Penalty of the refit.
+    max_vectors : int or None
+        Keep at most that many, the largest.
+    descent : LBFGS
+        Descent of the refit.
+    """
+    loss, prior = full.objective.loss, full.prior
+    centres = full.basis.centres
+    weights = full.weights
+    size = float(np.abs(weights).max(initial=0.0)) or 1.0
+    basis = Basis(centres, problem.gram.algebra.eye(len(centres)))
+    objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
+    columns = weights.reshape(len(centres), -1)
+    start = columns.T
+    if problem.fit_intercept:
+        start = np.column_stack([start, np.atleast_1d(full.intercept)])
+    search = RangeSearch(radius=_RADIUS * size, spacing=_SPACING * size)
+    em = HardEM(GradientDescent(), search, share)
+    solution, settled = em.settle(objective.with_gamma(loss.gamma), start.ravel())
+    weights = objective.weights(solution.theta)
+    # Of many classes a vector goes when its weights for all of them do.
+    free = ~settled.prior.laplacian(weights).reshape(columns.shape[::-1])
+    reach = np.abs(weights).reshape(free.shape).max(axis=0)
+    kept = np.flatnonzero(free.any(axis=0))
+    if max_vectors is not None and len(kept) > max_vectors:
+        kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
+    if len(kept) == 0:
+        kept = np.array([int(np.argmax(reach))])
+    refit = fit(problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent)
+    n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
+    return refit._replace(solution=replace(refit.solution, n_iter=n_iter))

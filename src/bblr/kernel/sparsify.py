@@ -1,0 +1,177 @@
+"""Few vectors for a kernel classifier that tunes itself: which width and penalty, how many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr.kernel.fit import KernelFit, KernelProblem
+from bblr.kernel.kernel_search import REFINING_ROWS, Held, KernelSearch
+from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace
+from bblr.training.cross_validation import Fold, Path
+
+Floats = NDArray[np.float64]
+Tried = tuple[Any, float, float]
+HeldOut = tuple[Floats, NDArray[np.intp]]
+SparseFit = tuple[KernelFit, HeldOut | None, list[Tried]]
+
+# Numbers of vectors to try.
+SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
+_MOST = 181
+# Vectors may go while the held-out loss rises by no more than this share.
+_LOSS_RISE = 0.005
+# Few vectors cover the data only if each reaches far, and need less of a penalty: up to so many
+# widths and penalties are tried, those of the dense fit among them.
+_NEIGHBOURS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Sparsify:
+    """The choice of vectors, once width, penalty, plateaus and schedule of all rows are chosen.
+
+    Parameters
+    ----------
+    search : KernelSearch
+        Cross-validation on the training rows or a sample of them.
+    how : {"backward", "gauss-laplace"}
+        The ``sparsity`` of the classifier.
+    most : int or None
+        Most vectors.
+    n_rows : int
+        Number of training rows.
+    centres : int or None
+        Most centres of the dense fit.
+    """
+
+    search: KernelSearch
+    how: str
+    most: int | None
+    n_rows: int
+    centres: int | None
+
+    @property
+    def _sampled(self) -> bool:
+        return len(self.search.problem.y) < self.n_rows
+
+    def suited(
+        self, width: float, path: Path, widths: Sequence[float], l2s: Sequence[float]
+    ) -> tuple[float, Path]:
+        """Return the width and penalty that suit `most` vectors best, by their held-out loss.
+
+        Where no number is given, as many vectors stay as the dense fit asks for. What suits few
+        vectors of a sample does not suit as few of all rows.
+        """
+        count = min(len(fold.train) for fold in self.search.folds)
+        if self.how != "backward" or self.most is None or self.most >= count or self._sampled:
+            return width, path
+        search = replace(self.search, folds=self._one_division())
+        wider = sorted((w for w in widths if w <= width), reverse=True)[:_NEIGHBOURS]
+        weaker = sorted((l2 for l2 in l2s if l2 <= path.l2), reverse=True)[:_NEIGHBOURS]
+        tried: list[tuple[float, float, Path]] = []
+        for w, l2 in product(wider, weaker):
+            candidate = path._replace(l2=l2)
+            tried.append((search.sizes(w, candidate, (self.most,))[1].loss, w, candidate))
+            if search.watch.stopped:
+                break
+        _, width, path = min(tried, key=lambda trial: trial[0])
+        self.search.watch.say(
+            f"{self.most} vectors: {len(tried)} trials, kernel_gamma={width:.3g}, l2={path.l2:g}"
+        )
+        return width, path
+
+    def _one_division(self) -> Sequence[Fold]:
+        """Return the folds up to where they have held every row out once."""
+        rows = len(self.search.problem.y)
+        count = np.cumsum([len(fold.test) for fold in self.search.folds])
+        return self.search.folds[: 1 + int(np.searchsorted(count, rows))]
+
+    def fit(
+        self,
+        problem: KernelProblem,
+        dense: KernelFit,
+        width: float,
+        path: Path,
+        rng: np.random.Generator,
+    ) -> SparseFit:
+        """Return the sparse fit, held-out decisions of such a fit if any, and what was tried."""
+        if self.how == "gauss-laplace":
+            return self._mixture(problem, dense, width, path)
+        descent = self.search.descent
+        watch = self.search.watch
+        elimination = Elimination(
+            problem, path.prior, path.l2, path.gammas[-1], descent, rng, watch=watch
+        )
+        if self._sampled:
+            tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
+        else:
+            tried, held = self._cross_validate(width, path)
+        size = choose_size([size for size, _, _ in tried[1:]], [loss for _, _, loss in tried])
+        watch.say(f"{size} vectors")
+        fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+        if held is None:
+            return fitted, None, tried
+        decision = next(h.decision for (s, _, _), h in zip(tried, held, strict=True) if s == size)
+        return fitted, (decision, _held_rows(self.search.folds)), tried
+
+    def _sizes(self, count: int, largest: int) -> tuple[int, ...]:
+        """Return numbers of vectors to try, given that of the dense fit."""
+        sizes = tuple(s for s in SIZES if s < min(count, self.most or count) and s <= largest)
+        if self.most is not None and self.most < count:
+            return (self.most, *sizes)
+        return sizes or (1,)
+
+    def _cross_validate(self, width: float, path: Path) -> tuple[list[Tried], list[Held]]:
+        count = min(len(fold.train) for fold in self.search.folds)
+        sizes = self._sizes(count, _MOST)
+        held = self.search.sizes(width, path, sizes)
+        tried = [(s, h.errors, h.loss) for s, h in zip((count, *sizes), held, strict=True)]
+        return tried, held
+
+    def _hold_out(
+        self, problem: KernelProblem, width: float, path: Path, count: int
+    ) -> list[Tried]:
+        """Return how sizes do on a held-out part of many rows, until one loses too much."""
+        search = replace(self.search, problem=problem)
+        sizes = self._sizes(count, count)
+        limit = self.centres or count
+        scores = search.hold_out_sizes(width, path, sizes, REFINING_ROWS, limit)
+        tried: list[Tried] = []
+        for size, held in zip((count, *sizes), scores, strict=False):
+            tried.append((size, held.errors, held.loss))
+            enough = self.search.watch.step("size") and len(tried) > 1
+            if enough or held.loss > (1.0 + _LOSS_RISE) * tried[0][2]:
+                break
+        return tried
+
+    def _mixture(
+        self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
+    ) -> SparseFit:
+        held = self.search.shares(width, path, SHARES)
+        least = min(h.errors for h in held)
+        k = max(k for k, h in enumerate(held) if h.errors <= least)
+        self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+        fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, self.most, self.search.descent)
+        tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
+        return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
+
+
+def choose_size(sizes: Sequence[int], losses: Sequence[float]) -> int:
+    """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
+
+    `losses` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    """
+    chosen = sizes[0]
+    for size, loss in zip(sizes, losses[1:], strict=True):
+        if loss > (1.0 + _LOSS_RISE) * losses[0]:
+            break
+        chosen = size
+    return chosen
+
+
+def _held_rows(folds: Sequence[Fold]) -> NDArray[np.intp]:
+    return np.concatenate([fold.test for fold in folds])

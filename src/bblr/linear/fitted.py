@@ -1,0 +1,315 @@
+"""What classifiers share once they are fitted, linear ones above all."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bblr._numeric.tensors import as_numpy, import_torch, is_tensor
+from bblr._saved import Versioned
+from bblr.designs import Design, make_design
+from bblr.inputs.front import validate_rows
+from bblr.inputs.stream import given_labels, is_shards, open_known_rows
+from bblr.inputs.torch_front import chosen_classes, like, tensor_design, uses_torch
+from bblr.training.callbacks import CallbackSupport
+from bblr.training.evidence import label_codes, log_odds_against, log_odds_wrong
+
+Floats = NDArray[np.float64]
+
+
+class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
+    """A score of two classes: the positive one is predicted where it exceeds 0.
+
+    A subclass that sets `_many` takes more classes as well; each then has a score of its own.
+    """
+
+    _many = False
+    intercept_: Floats
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's description of what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._many
+        tags.input_tags.sparse = True
+        tags.array_api_support = True
+        return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one score, positive where the second is predicted; of more a score
+            each.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> model = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> (model.decision_function([[0.0], [3.0]]) > 0).tolist()
+        [False, True]
+        """
+        raise NotImplementedError(f"{type(self).__name__} must write decision_function")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> model = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> model.predict([[0.0], [3.0]]).tolist()
+        ['no', 'yes']
+        """
+        decision = self.decision_function(X)
+        return chosen_classes(self.classes_, 1 * (decision > 0))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,) or str
+            Their classes; of a directory of Parquet files also the name of their column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            Share of the rows, by weight, whose class is predicted.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> model = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> model.score([[0.0], [3.0]], ["no", "no"])
+        0.5
+        """
+        y = given_labels(X, y)
+        if is_tensor(y):
+            y = as_numpy(y)
+        found = as_numpy(self.predict(X))
+        weight = None if sample_weight is None else as_numpy(sample_weight)
+        return float(accuracy_score(y, found, sample_weight=weight))
+
+    def outlier_scores(self, X: Any, y: Any) -> Floats:
+        """Return how much speaks against the label of each row.
+
+        The plateaus stand for labels that have nothing to do with the row. A row that the fit
+        has given up on lies on the wrong one, and its label is more likely wrong than right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,)
+            Their labels, among ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Log-odds that the label is wrong: positive on the wrong plateau, and the larger the
+            further beyond the boundary. ``ZeroOneClassifier`` and ``SLAClassifier`` have no
+            sharpness to weigh a distance by; there it is the score beyond the boundary itself,
+            positive where the label is not predicted.
+
+        See Also
+        --------
+        bblr.find_label_errors : The same from models that have not seen the label.
+
+        Notes
+        -----
+        Of K classes, with s = softmax(gamma * f(x)), b the weight of s in ``predict_proba`` and
+        low = (1 - b) / K, label g has a score of
+        log((1 - s_g) / s_g) + log(low / (low + b)). Unlike the probability, it does not end
+        where the plateau begins.
+
+        On rows that were trained on, a wrong label has pulled the boundary to its side a little.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bblr import BBLRClassifier
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> y = (X[:, 0] > 0).astype(int)
+        >>> y[30] = 0
+        >>> scores = BBLRClassifier().fit(X, y).outlier_scores(X, y)
+        >>> int(scores.argmax()), int((scores > 0).sum())
+        (30, 1)
+        """
+        check_is_fitted(self)
+        scores = self._outlier_scores(as_numpy(self.decision_function(X)), as_numpy(y))
+        return like(scores, X) if uses_torch(self, X) else scores
+
+    def _outlier_scores(self, decision: Floats, y: NDArray[Any]) -> Floats:
+        codes = label_codes(y, as_numpy(self.classes_))
+        check_consistent_length(decision, codes)
+        link: Any = getattr(self, "link_", None)
+        if not hasattr(link, "gamma"):
+            return log_odds_against(decision, codes, 1.0)
+        return log_odds_wrong(decision, codes, link.gamma, link.prior.b)
+
+
+def finite_scores(scores: Any) -> Any:
+    """Return scores as they are, or raise a ValueError where they are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(scores.sum())
+    # Finite scores may add up to infinity; only then it pays to look at each.
+    if not isfinite(total) and not np.isfinite(as_numpy(scores)).all():
+        raise ValueError(
+            "X holds numbers so large that its scores are not finite: they are far outside the "
+            "range of the training rows. Check the units of X."
+        )
+    return scores
+
+
+class LinearBinaryClassifier(BinaryClassifier):
+    """A linear score of two classes."""
+
+    coef_: Floats
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row, ``X @ coef_.T + intercept_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), path or Shards
+            Rows to score. A directory of shards and a large memory map are read block by block.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one score, positive where the second is predicted; of more a score
+            each.
+        """
+        check_is_fitted(self)
+        coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
+        design, back = self._rows(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if len(coef) > 1:
+                scores = design.many_scores(coef, intercept)
+            else:
+                scores = design.scores(coef[0], float(intercept[0]))
+        return finite_scores(back(scores))
+
+    def _rows(self, X: Any) -> tuple[Design, Any]:
+        """Return the rows to score as a design, and what turns its scores into X's kind."""
+        if uses_torch(self, X) and not is_shards(X):
+            return tensor_design(self, X)
+        streamed = open_known_rows(self, X)
+        if streamed is not None:
+            return streamed, np.asarray
+        return make_design(validate_rows(self, X, ["csr", "csc"])), np.asarray
+
+
+class ProbabilisticClassifier(BinaryClassifier):
+    """A classifier whose scores a link turns into probabilities."""
+
+    link_: Any
+    noise_free_proba = False
+
+    @property
+    def _shown_link(self) -> Any:
+        """The map from scores to what ``predict_proba`` returns."""
+        return self.link_.without_plateaus() if self.noise_free_proba else self.link_
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> model = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
+        [[True, False], [False, True]]
+        """
+        decision = self.decision_function(X)
+        probability: Floats = self._shown_link.probability(decision)
+        if probability.ndim == 2:
+            return probability
+        if is_tensor(probability):
+            return import_torch().stack([1.0 - probability, probability], dim=1)
+        return np.column_stack([1.0 - probability, probability])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> model = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> bool(model.predict_log_proba([[-99.0]])[0, 0] > -0.7)
+        True
+        """
+        probability: Any = self.predict_proba(X)
+        if is_tensor(probability):
+            return probability.log()
+        # A prior of your own may have a plateau at 0.
+        with np.errstate(divide="ignore"):
+            return np.log(probability)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row: the argmax of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        probability = self.predict_proba(X)
+        return chosen_classes(self.classes_, probability.argmax(1))
+
+
+class ProbabilisticLinearClassifier(ProbabilisticClassifier, LinearBinaryClassifier):
+    """A linear classifier whose scores a link turns into probabilities."""

@@ -1,5 +1,0 @@
-"""Classifiers as ONNX graphs; install with ``pip install "bblr[onnx]"``."""
-
-from bblr.onnx.convert import register_converters, to_onnx
-
-__all__ = ["register_converters", "to_onnx"]

@@ -1,0 +1,146 @@
+"""The link of a fit: probabilities from scores that rows have if they are not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+
+from bblr.losses import BetaPrior, DirichletPrior
+from bblr.solvers import Solution
+from bblr.training.laplace import MAX_PARAMETERS, draw_rows, laplace, leave_one_out
+from bblr.training.link import Link
+from bblr.training.many_link import ManyLink
+from bblr.training.start import AnyObjective, AnyPrior
+
+Floats = NDArray[np.float64]
+
+_FOLDS = 3
+# Examples below which imagined ones say more than they do.
+_LEAST_WEIGHT = 10.0
+# A link may cost this share more than the base rate before it is given up.
+_ROUNDING = 1e-9
+
+
+class Calibrated(NamedTuple):
+    """A link, and what to add to the decision values before it: zero unless they misled it."""
+
+    link: Link | ManyLink
+    shift: Floats
+
+
+def calibrated(objective: AnyObjective, solution: Solution, descent: Any) -> Calibrated:
+    """Return the link of a fit, from leave-one-out scores, or held-out ones where d is large.
+
+    Without an intercept nothing can be shifted, and a poor link stays.
+    """
+    free = objective.design.fit_intercept
+    if objective.design.size <= MAX_PARAMETERS:
+        drawn = draw_rows(objective)
+        if drawn is not None:
+            raw = solution.raw
+            raw = objective.scores(solution.theta) if raw is None else raw
+            about = laplace(objective, solution.theta, raw)
+            scores = leave_one_out(objective, solution.theta, drawn, about)
+            decision = objective.loss.decision(scores)
+            return fit_link(decision, drawn.y, drawn.weight, free=free)
+    return _held_out(objective, descent)
+
+
+def _held_out(objective: AnyObjective, descent: Any) -> Calibrated:
+    """Return the link of scores that each of three parts gets from the other two."""
+    rows = objective.rows
+    y, weight = rows.local(objective.y), rows.local(objective.weight)
+    counted = np.flatnonzero(weight > 0)
+    order = np.random.default_rng(0).permutation(counted)
+    order = order[np.argsort(y[order], kind="stable")]
+    parts = [np.sort(order[k::_FOLDS]) for k in range(_FOLDS)]
+    held = []
+    for part in parts:
+        kept = rows.only(objective.weight, np.setdiff1d(counted, part))
+        theta = descent.minimise(replace(objective, weight=kept), np.zeros(objective.size)).theta
+        held.append(rows.local(objective.scores(theta))[part])
+    scaled = one_scale(held, [weight[part] for part in parts])
+    decision = objective.loss.decision(np.concatenate(scaled))
+    places = np.concatenate(parts)
+    free = objective.design.fit_intercept
+    return fit_link(decision, y[places], weight[places], free=free)
+
+
+def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
+    """Return the scores of several models with one spread: their mean one.
+
+    What a model of other rows calls a large score need not be one here. Models whose scores do
+    not vary say nothing, and are left as they are.
+    """
+    spreads = np.array([_spread(part, w) for part, w in zip(parts, weights, strict=True)])
+    some = spreads > 1e-9 * max(float(spreads.max()), 1e-300)
+    if not some.any():
+        return list(parts)
+    mean = float(spreads[some].mean())
+    return [part * (mean / s) if s > 0 else part for part, s in zip(parts, spreads, strict=True)]
+
+
+def _spread(scores: Floats, weight: Floats) -> float:
+    """Return the standard deviation of scores, by weight; of many classes that of all of them."""
+    if not weight.sum() > 0:
+        return 0.0
+    mean = np.average(scores, axis=0, weights=weight)
+    return float(np.sqrt(np.mean(np.average((scores - mean) ** 2, axis=0, weights=weight))))
+
+
+def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> Calibrated:
+    """Return the link of greatest likelihood on decision values that were not trained on.
+
+    Where it does worse than the base rate, these values mislead: the base rate is then put into
+    them, and they count for as much as they are worth. Only if they are `free` to be shifted.
+    """
+    many = decision.ndim == 2
+    link: Link | ManyLink = (
+        ManyLink.fit(decision, y, weight) if many else Link.fit(decision, y, weight)
+    )
+    codes = np.asarray(y, dtype=np.intp) if many else (np.asarray(y) > 0).astype(np.intp)
+    classes = decision.shape[1] if many else 2
+    shares = np.bincount(codes, weight, classes) / float(weight.sum())
+    at_base = -float(weight @ np.log(shares[codes]))
+    found = link.probability(decision)
+    own = found[np.arange(len(codes)), codes] if many else np.where(codes == 1, found, 1.0 - found)
+    # A class that no fold has held out has no base rate.
+    free = free and float(weight.sum()) >= _LEAST_WEIGHT and bool((shares > 0).all())
+    if not free or -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+        return Calibrated(link, np.zeros(classes if many else 1))
+    return _from_base_rate(decision, codes, weight, shares)
+
+
+def likeliest_plateaus(decision: Floats, y: Any, weight: Floats) -> AnyPrior:
+    """Return the plateaus of greatest likelihood on decision values that were not trained on."""
+    if decision.ndim == 2:
+        return ManyLink.fit(decision, y, weight, even=False).prior
+    return Link.fit(decision, y, weight).prior
+
+
+def _from_base_rate(
+    decision: Floats, codes: NDArray[np.intp], weight: Floats, shares: Floats
+) -> Calibrated:
+    """Return the link log P(k) = gamma * decision_k + log(share_k) + constant."""
+    many = decision.ndim == 2
+    scores = decision if many else np.column_stack([-0.5 * decision, 0.5 * decision])
+    scale = _spread(scores, weight) or 1.0
+    logs, rows = np.log(shares), np.arange(len(codes))
+
+    def cost(log_gamma: float) -> float:
+        p = log_softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
+        return -float(weight @ p[rows, codes])
+
+    # At the lower end it is the base rate to five digits, and the shift still of a size to show.
+    log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
+    gamma = float(np.exp(log_gamma)) / scale
+    if many:
+        prior = DirichletPrior((0.0,) * len(shares))
+        return Calibrated(ManyLink(prior, gamma), (logs - logs.mean()) / gamma)
+    return Calibrated(Link(BetaPrior(0.0, 1.0), gamma), np.array([(logs[1] - logs[0]) / gamma]))

@@ -1,0 +1,333 @@
+"""Cross-validation inside the training data: folds, and what a way of training does on them.
+
+All folds share one design: a held-out row is a row of weight zero, so no fold copies X. A path is
+scored at each of its gammas, so that the last gamma is chosen at no cost. It starts from zero, not
+from the solution of another penalty: where one class is rare, a strong penalty ends on the plateau
+that predicts the other class for every row, and nothing leads back from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from bblr._numeric.arrays import plain_view
+from bblr.designs import ScaledDesign
+from bblr.designs.rows import Vector
+from bblr.training.calibration import Calibrated, fit_link, likeliest_plateaus, one_scale
+from bblr.training.monitor import Watch
+from bblr.training.scoring import row_losses
+from bblr.training.start import (
+    LOOSE,
+    AnyObjective,
+    AnyPrior,
+    is_flat,
+    make_objective,
+    make_start,
+    plain_start,
+    robust_start,
+)
+
+Floats = NDArray[np.float64]
+
+# Where examples are few one division into folds says little; a few more cost nothing.
+FEW = 2000
+_REPEATS = 3
+# Held-out scores that differ by no more rank nothing.
+_NO_SPREAD = 1e-9
+
+
+class Path(NamedTuple):
+    """A way of training: plateaus, penalty, gammas to walk through, and a bound on leverage."""
+
+    prior: AnyPrior
+    l2: float
+    gammas: tuple[float, ...]
+    leverage: float | None
+
+
+class Trial(NamedTuple):
+    """A path cut off after one of its gammas, and its cross-validated error.
+
+    With another `scoring` than accuracy `error` is what that makes of it; less is better.
+    """
+
+    path: Path
+    error: float
+
+
+class Fold(NamedTuple):
+    """Row numbers to train on and to hold out."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
+    """Raise a ValueError unless every fold can be fitted and says something."""
+    if not folds:
+        raise ValueError("cv must name at least one division of the rows, got none.")
+    classes = len(np.unique(y[weight > 0]))
+    for train, test in folds:
+        for rows in (train, test):
+            if len(rows) and (rows.max() >= len(y) or rows.min() < -len(y)):
+                raise ValueError(f"cv names rows beyond the {len(y)} of X.")
+        seen = len(np.unique(y[train[weight[train] > 0]]))
+        if not np.any(weight[test] > 0) or seen < classes:
+            raise ValueError(
+                "cv must give every fold rows to hold out and all classes to train on; rows of "
+                "zero weight do not count."
+            )
+
+
+def makes_folds(cv: Any) -> bool:
+    """Say whether a ``cv`` parameter asks for folds to be made, rather than naming them."""
+    return isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+
+
+def make_folds(
+    cv: Any, y: Floats, weight: Floats, random_state: Any, groups: Any = None
+) -> list[Fold]:
+    """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
+    rows = np.flatnonzero(weight > 0)
+    labels = y[rows]
+    if groups is not None and makes_folds(cv):
+        raise ValueError(
+            "groups are used by splitters that know them: pass cv=GroupKFold() or another one of "
+            "sklearn.model_selection with groups, or leave groups out."
+        )
+    if not makes_folds(cv):
+        splitter = check_cv(cv, y, classifier=True)
+        splits = splitter.split(np.zeros((len(y), 1)), y, groups)
+        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        check_folds(folds, y, weight)
+        return folds
+    if cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
+    smallest = int(np.unique(labels, return_counts=True)[1].min())
+    if smallest < 2:
+        raise ValueError(
+            "cv needs at least 2 examples of each class to hold some out; the smallest class "
+            f"has {smallest}. Add examples, or use the classifier without CV in its name."
+        )
+    rng = check_random_state(random_state)
+    folds = []
+    for _ in range(_REPEATS if len(rows) < FEW else 1):
+        seed = rng.randint(2**31 - 1)
+        splitter = StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed)
+        folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, labels)]
+    return folds
+
+
+def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """The training data, cut into folds.
+
+    Parameters
+    ----------
+    design : ScaledDesign
+        All training rows.
+    labels, weights : row vector
+        Labels and weights, where the rows are.
+    folds : sequence of Fold
+        Folds; each row may be held out several times.
+    descent : callable
+        Makes the descent of a stage.
+    watch : Watch
+        Hears of the folds.
+    n_jobs : int or None
+        Folds to work on at the same time.
+    scoring : str
+        What to minimise, one of `SCORINGS`.
+    reach : row vector or None
+        Factors on the weights of held-out rows: what lies far out must not decide.
+    """
+
+    design: ScaledDesign
+    labels: Vector
+    weights: Vector
+    folds: Sequence[Fold]
+    descent: Any
+    watch: Watch
+    n_jobs: int | None = None
+    scoring: str = "accuracy"
+    reach: Vector | None = None
+
+    @cached_property
+    def y(self) -> Floats:
+        """Labels as an array."""
+        return self.design.rows.local(self.labels)
+
+    @property
+    def scored(self) -> Vector:
+        """Weights of rows that are held out."""
+        return self.weights if self.reach is None else self.weights * self.reach
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Weights of rows that are held out, as an array."""
+        return self.design.rows.local(self.scored)
+
+    def trials(self, what: str, paths: Sequence[Path]) -> list[Trial]:
+        """Return the cross-validated error of each path at each of its gammas."""
+        if self.scoring == "accuracy":
+            # Errors are counted where the rows are; nothing else is fetched.
+            wrong = self._over_folds(what, _fold_errors, paths, self.scored)
+            held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
+            errors = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
+        else:
+            folds = self._over_folds(what, _fold_decisions, paths)
+            errors = [
+                [self._mean_loss([fold[i][k] for fold in folds]) for k in range(len(path.gammas))]
+                for i, path in enumerate(paths)
+            ]
+        return [
+            Trial(path._replace(gammas=path.gammas[: k + 1]), float(errors[i][k]))
+            for i, path in enumerate(paths)
+            for k in range(len(path.gammas))
+        ]
+
+    def _mean_loss(self, parts: Sequence[Floats]) -> float:
+        rows = self.held_out_rows
+        weight = self.weight[rows]
+        losses = row_losses(self.scoring, np.concatenate(parts), self.y[rows], weight)
+        return float(weight @ losses) / float(weight.sum())
+
+    @cached_property
+    def held_out_rows(self) -> NDArray[np.intp]:
+        """The rows that the folds hold out, fold after fold."""
+        return np.concatenate([fold.test for fold in self.folds])
+
+    def decisions(self, path: Path) -> list[Floats]:
+        """Return the held-out decision values of a path, fold by fold."""
+        folds = self._over_folds("held-out scores", _fold_decisions, [path])
+        return [fold[0][-1] for fold in folds]
+
+    def losses(self, path: Path) -> Floats:
+        """Return the loss of each held-out row under a path."""
+        rows, decision = self.held_out_rows, np.concatenate(self.decisions(path))
+        return row_losses(self.scoring, decision, self.y[rows], self.weight[rows])
+
+    def _over_folds(self, what: str, work: Callable[..., Any], *of: Any) -> list[Any]:
+        n_jobs = 1 if self.design.design.elsewhere else self.n_jobs
+        shared = self.design, self.labels, self.weights, self.descent
+        arguments = [(*shared, fold, *of) for fold in self.folds]
+        return self.watch.in_parallel(what, "fold", work, arguments, n_jobs)
+
+
+def held_out_link(validation: Validation, path: Path) -> Calibrated:
+    """Return the link of greatest likelihood on the held-out scores of a path."""
+    return pooled_link(validation.decisions(path), validation)
+
+
+def learned_plateaus(validation: Validation, path: Path) -> AnyPrior:
+    """Return the plateaus of greatest likelihood on the held-out scores of a path."""
+    decision, rows = pooled(validation.decisions(path), validation.folds, validation.weight)
+    weight = shared_weight(validation.weight, rows)
+    return likeliest_plateaus(decision, validation.y[rows], weight)
+
+
+def pooled_link(parts: Sequence[Floats], validation: Validation) -> Calibrated:
+    """Return the link of greatest likelihood on held-out decision values, fold by fold.
+
+    Folds whose scores do not vary have no say, and the others are brought to one scale.
+    """
+    decision, rows = pooled(parts, validation.folds, validation.weight)
+    weight = shared_weight(validation.weight, rows)
+    free = validation.design.fit_intercept
+    return fit_link(decision, validation.y[rows], weight, free=free)
+
+
+def pooled(
+    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the decision values of the folds that vary, on one scale, and their rows."""
+    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
+    said = said or list(range(len(parts)))
+    weights = [weight[folds[k].test] for k in said]
+    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
+    return decision, np.concatenate([folds[k].test for k in said])
+
+
+def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
+    """Return the parameters at the end of each stage of a path."""
+    thetas = []
+    start = make_start(objective, descent.tol / LOOSE)
+    theta = robust_start(objective, start, np.zeros(objective.size))
+    for gamma in path.gammas:
+        stage: AnyObjective = objective.with_gamma(gamma)
+        theta = descent.minimise(stage, theta).theta
+        if is_flat(stage, theta):
+            # Nothing leads back from a plateau; the fit without them may lead around it.
+            theta = descent.minimise(stage, plain_start(stage, descent.tol / LOOSE)).theta
+        thetas.append(theta)
+    return thetas
+
+
+def _objective(
+    design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path
+) -> AnyObjective:
+    kept = design.rows.only(weight, fold.train)
+    y = plain_view(y) if isinstance(y, np.ndarray) else y
+    objective = make_objective(path.prior, path.gammas[0], path.l2, design, y, kept)
+    return objective if path.leverage is None else objective.bounded(path.leverage)
+
+
+def _fold_errors(
+    design: ScaledDesign,
+    y: Vector,
+    weight: Vector,
+    descent: Any,
+    fold: Fold,
+    paths: Sequence[Path],
+    scored: Vector,
+) -> list[Floats]:
+    errors = []
+    for path in paths:
+        objective = _objective(design, y, weight, fold, path)
+        thetas = walk(objective, path, descent)
+        errors.append(np.array([
+            _held_out_errors(objective.with_gamma(gamma), theta, scored, fold)
+            for gamma, theta in zip(path.gammas, thetas, strict=True)
+        ]))  # fmt: skip
+    return errors
+
+
+def _held_out_errors(objective: AnyObjective, theta: Floats, weight: Vector, fold: Fold) -> float:
+    rows, raw = objective.rows, objective.scores(theta)
+    return rows.errors(objective.loss, objective.y, raw, rows.only(weight, fold.test))
+
+
+def _fold_decisions(
+    design: ScaledDesign,
+    y: Vector,
+    weight: Vector,
+    descent: Any,
+    fold: Fold,
+    paths: Sequence[Path],
+) -> list[list[Floats]]:
+    found = []
+    for path in paths:
+        objective = _objective(design, y, weight, fold, path)
+        found.append([
+            _held_out_decision(objective.with_gamma(gamma), theta, fold)
+            for gamma, theta in zip(path.gammas, walk(objective, path, descent), strict=True)
+        ])  # fmt: skip
+    return found
+
+
+def _held_out_decision(objective: AnyObjective, theta: Floats, fold: Fold) -> Floats:
+    raw = objective.rows.local(objective.scores(theta))[fold.test]
+    return objective.loss.decision(raw)

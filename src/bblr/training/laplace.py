@@ -1,0 +1,198 @@
+"""The weights about a fit as a normal distribution, and what that says of single rows.
+
+Its covariance is the inverse of the Fisher information plus the penalty's curvature. From it come
+the effective number of parameters, and the score that a row would have had if it had not been
+trained on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from bblr._numeric.threads import one_blas_thread
+from bblr.designs._kernels.softmax import softmax_fisher, softmax_residual
+from bblr.many_objective import ManyObjective
+from bblr.training.start import AnyObjective
+
+Floats = NDArray[np.float64]
+
+# Up to this many parameters of a class a matrix of their covariances is cheap beside a descent.
+MAX_PARAMETERS = 1500
+# Rows whose scores are corrected, at most and at least, and the work that may be spent on them.
+MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
+# Rows from which the information is estimated, for each parameter.
+_ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
+# A row that would fix its own score but for so little is not followed any further.
+LEAST_REST = 0.1
+
+
+class Drawn(NamedTuple):
+    """Some of the training rows, as an array in the coordinates of the solvers.
+
+    `Z` has a last column of ones where there is an intercept, `weight` adds up to that of all
+    rows, and `unit` is the weight that is taken away with a row: 1, or all of it if less.
+    `counted` are the weights before any bound.
+    """
+
+    Z: Floats
+    y: NDArray[Any]
+    weight: Floats
+    unit: Floats
+    counted: Floats
+
+
+def draw_rows(objective: AnyObjective) -> Drawn | None:
+    """Return all rows that count, or a sample; None where they cannot be had."""
+    rows, design = objective.rows, objective.design
+    most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
+    n = objective.n_rows
+    # By number, wherever the rows are: the same ones on a cluster and on a device.
+    chosen = np.arange(n)
+    if n > most:
+        chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    every = n <= most and not design.design.elsewhere
+    table = design.design.table() if every else design.design.some_rows(chosen)
+    if table is None:
+        return None
+    Z = np.empty((len(chosen), design.size))
+    np.subtract(table, design.centre, out=Z[:, : design.n_features])
+    Z[:, : design.n_features] /= design.scale
+    if design.fit_intercept:
+        Z[:, -1] = 1.0
+    weight = rows.local(rows.pick(objective.weight, chosen)).astype(np.float64)
+    whole = weight
+    if objective.counted is not None:
+        whole = rows.local(rows.pick(objective.counted, chosen)).astype(np.float64)
+    some = weight > 0
+    if not some.all():
+        Z, weight, whole, chosen = Z[some], weight[some], whole[some], chosen[some]
+    y = rows.local(rows.pick(objective.y, chosen))
+    share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
+    # One of so many equal rows is left out, with what the bound on leverage leaves of it.
+    one: Any = 1.0
+    if objective.each is not None:
+        codes = y if isinstance(objective, ManyObjective) else (y > 0).astype(np.intp)
+        one = np.array(objective.each)[codes]
+    unit = np.minimum(whole, one) * (weight / whole)
+    return Drawn(Z, y, weight * share, unit, whole)
+
+
+@dataclass(frozen=True, eq=False)
+class Laplace:
+    """The covariance of the weights of two classes.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n_parameters, n_parameters)
+        Inverse of the information.
+    effective : float
+        How many of the weights the data have settled, rather than the penalty.
+    precondition : None
+        Newton steps want a curvature of their own.
+    """
+
+    covariance: Floats
+    effective: float
+    precondition: Any = None
+
+    def variance(self, Z: Floats) -> Floats:
+        """Return the variance of the raw score of each row."""
+        return np.einsum("ij,ij->i", Z @ self.covariance, Z)
+
+
+@dataclass(frozen=True, eq=False)
+class MulticlassLaplace:
+    """The same for many classes, which share eigenvectors and know nothing of one another.
+
+    Parameters
+    ----------
+    precondition : callable
+        The same as an approximate inverse Hessian.
+    vectors : ndarray of shape (n_features, n_features)
+        Eigenvectors of the second moments of the features.
+    inverse : ndarray of shape (n_classes, n_features)
+        Variance along each of them.
+    intercepts : ndarray of shape (n_classes,)
+        Variance of the intercepts.
+    effective : float
+        How many of the weights the data have settled.
+    """
+
+    precondition: Any
+    vectors: Floats
+    inverse: Floats
+    intercepts: Floats
+    effective: float
+
+    def variance(self, Z: Floats) -> Floats:
+        """Return the variance of each raw score of each row."""
+        along = Z[:, : len(self.vectors)] @ self.vectors
+        return np.square(along, out=along) @ self.inverse.T + self.intercepts
+
+
+def laplace(objective: AnyObjective, theta: Floats, raw: Any) -> Laplace | MulticlassLaplace:
+    """Return the distribution of the weights about a fit."""
+    if isinstance(objective, ManyObjective):
+        return _multiclass(objective, theta, raw)
+    penalty = objective.prior.curvature(objective.weights(theta))
+    rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
+    d = len(penalty)
+    with one_blas_thread(objective.size):
+        matrix = objective.design.curvature(objective.fisher(raw), max_rows=rows)
+        matrix.flat[:: len(matrix) + 1] += 1e-9 * max(objective.rows.total(objective.weight), 1.0)
+        matrix.flat[: d * len(matrix) : len(matrix) + 1] += penalty
+        factor, failed = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
+        if failed:
+            raise FloatingPointError("the information is not positive definite")
+        # Not dpotri, whose threads may wait for one another thousands of times as long.
+        inverse = dtrtri(factor, lower=1, overwrite_c=1)[0]
+        covariance = inverse.T @ inverse
+    effective = float(np.clip(1.0 - penalty * covariance.diagonal()[:d], 0.0, 1.0).sum())
+    return Laplace(covariance, effective)
+
+
+def _multiclass(objective: ManyObjective, theta: Floats, raw: Any) -> MulticlassLaplace:
+    preconditioner = objective.preconditioner(theta, raw)
+    classes, d = preconditioner.diagonal.shape
+    penalty = objective.prior.curvature(objective.weights(theta)).reshape(classes, d)
+    inverse = 1.0 / np.maximum(preconditioner.diagonal, 1e-300)
+    vectors = np.eye(d) if preconditioner.vectors is None else preconditioner.vectors
+    # A constant added to the scores of all classes changes nothing: one of them is not free.
+    free = (classes - 1) / classes
+    effective = free * float(np.clip(1.0 - penalty * inverse, 0.0, 1.0).sum())
+    intercepts = 1.0 / preconditioner.totals
+    if not objective.design.fit_intercept:
+        intercepts = np.zeros(classes)
+    return MulticlassLaplace(preconditioner, vectors, inverse, intercepts, effective)
+
+
+def leave_one_out(
+    objective: AnyObjective, theta: Floats, drawn: Drawn, about: Laplace | MulticlassLaplace
+) -> Floats:
+    """Return the raw scores of rows as if each had not been trained on, to first order.
+
+    Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the
+    variance of the score.
+    """
+    loss: Any = objective.loss
+    many = isinstance(objective, ManyObjective)
+    weights = objective.by_class(theta).T if isinstance(objective, ManyObjective) else theta
+    unit = drawn.unit[:, None] if many else drawn.unit
+    with one_blas_thread(max(drawn.Z.shape)):
+        raw = drawn.Z @ weights
+        h = unit * about.variance(drawn.Z)
+    ones = np.ones(len(raw))
+    if many:
+        # Compiled: NumPy would take longer than the products above.
+        plateaus = np.array(loss.low), loss.b, loss.gamma
+        slope, curvature = np.empty_like(raw), np.empty_like(raw)
+        softmax_residual(raw, drawn.y, ones, *plateaus, slope)
+        softmax_fisher(raw, ones, *plateaus, curvature)
+    else:
+        slope, curvature = loss.value_gradient(drawn.y, raw)[1], loss.curvature(raw)
+    return raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)

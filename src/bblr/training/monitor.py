@@ -1,0 +1,210 @@
+"""What looks on at a fit: printed lines, callbacks, and whoever presses Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from types import TracebackType
+from typing import Any, Self
+
+from bblr._checks import interruption_of, keep
+from bblr.solvers import Stage
+from bblr.solvers.solution import Callback
+from bblr.training.callbacks import Task, in_parallel
+
+__all__ = ["Unpack", "Watch"]
+
+# Gives an estimator the fitted attributes of a best so far and of the stages that led there.
+Unpack = Callable[[Any, Any, list[Stage]], None]
+
+
+class Watch:
+    """One fit: its best so far, its stages, and whether somebody wants no more of it.
+
+    Within ``with watch.over(total, unpack):`` an interruption leaves the best so far in the
+    estimator, if there is one.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        Whose fit it is; where its ``verbose`` is set, lines are printed. None where nobody is to
+        hear anything.
+    X, y, sample_weight : object
+        What ``fit`` was given, for callbacks; best left out where it is no array.
+    """
+
+    def __init__(
+        self, estimator: Any = None, X: Any = None, y: Any = None, sample_weight: Any = None
+    ) -> None:
+        self._estimator = estimator
+        self._verbose = bool(getattr(estimator, "verbose", 0))
+        self._data = {} if isinstance(y, str) else {"X": X, "y": y}
+        if self._data and sample_weight is not None:
+            self._data["metadata"] = {"sample_weight": sample_weight}
+        self._task = Task(estimator)
+        self._stage: Task | None = None
+        self._coming: Iterator[float] = iter(())
+        self._fresh = True
+        self.unpack: Unpack | None = None
+        self.best: Any = None
+        self.trace: list[Stage] = []
+        self.stopped = False
+        self.interrupted = False
+        self._cut = False
+
+    def over(self, total: int | None, unpack: Unpack | None = None) -> Self:
+        """Return the watch over a fit of so many tasks at most.
+
+        `unpack` may also be set later, as soon as there is something to unpack.
+        """
+        self.unpack = unpack
+        self._task = Task.root(self._estimator, total)
+        return self
+
+    def __enter__(self) -> Self:
+        """Tell that the fit begins."""
+        self._task.begin(**self._data)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Tell that it has ended, or keep what an interruption leaves."""
+        if error is None:
+            try:
+                self._task.end(**self._data, reconstruction_attributes={})
+            except KeyboardInterrupt as late:
+                keep(late, self._estimator, "the finished fit")
+                raise
+            return
+        interruption = interruption_of(error)
+        if interruption is not None and self._can_unpack:
+            self.interrupted = True
+            trace = self.trace
+            if trace:
+                trace = [*trace]
+                trace[-1] = trace[-1]._replace(reason=f"{trace[-1].reason}, then interrupted")
+            self._fill(self._estimator, trace)
+            keep(interruption, self._estimator, "the best so far")
+            if interruption is not error:
+                raise interruption from error
+
+    @property
+    def _can_unpack(self) -> bool:
+        return self.best is not None and self.unpack is not None
+
+    def _fill(self, estimator: Any, trace: list[Stage]) -> None:
+        if self.unpack is not None:
+            self.unpack(estimator, self.best, trace)
+
+    def _attributes(self) -> dict[str, Any] | None:
+        """Return the attributes that the estimator would have if the fit ended now."""
+        if not self._can_unpack:
+            return None
+        fitted = copy(self._estimator)
+        self._fill(fitted, self.trace)
+        known = vars(self._estimator)
+        return {name: v for name, v in vars(fitted).items() if known.get(name) is not v}
+
+    def say(self, sentence: str) -> None:
+        """Print a line where the estimator is to be verbose."""
+        if self._verbose:
+            print(f"[{type(self._estimator).__name__}] {sentence}", flush=True)
+
+    def say_stage(self, stage: Stage) -> None:
+        """Print how a stage went."""
+        if self._verbose:
+            self.say(
+                f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
+                f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
+            )
+
+    @contextmanager
+    def task(self, name: str, total: int | None = 0, *, together: bool = False) -> Iterator[Task]:
+        """Tell callbacks that what happens meanwhile is a task of its own."""
+        outer = self._task
+        if outer.context is None:
+            yield outer
+            return
+        self._task = outer.sub(name, total, together=together)
+        self._task.begin(**self._data, reconstruction_attributes=self._attributes)
+        yield self._task
+        self._end(self._task)
+        self._task = outer
+
+    @contextmanager
+    def search(self, total: int | None = None) -> Iterator[None]:
+        """Do a search for what to fit; a callback that wants no more of it still wants the fit."""
+        with self.task("search", total):
+            yield
+        self._cut, self.stopped = self.stopped, False
+
+    def noted(self, trace: list[Stage]) -> list[Stage]:
+        """Return the stages, the last with a note where the search before was cut short."""
+        if not self._cut:
+            return trace
+        reason = f"{trace[-1].reason}, after a search stopped by a callback"
+        return [*trace[:-1], trace[-1]._replace(reason=reason)]
+
+    def _end(self, task: Task) -> None:
+        if task.end(**self._data, reconstruction_attributes=self._attributes):
+            self.stopped = True
+
+    def step(self, name: str, best: Any = None) -> bool:
+        """Tell that one more task without parts is done; return whether to stop."""
+        if best is not None:
+            self.best = best
+        if self._task.context is not None:
+            task = self._task.sub(name)
+            task.begin(**self._data)
+            self._end(task)
+        return self.stopped
+
+    def walk(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
+        """Return what an annealing over these gammas is to call after each of its stages.
+
+        Without `keep` the stages are told, but an earlier best stands.
+        """
+        self._coming, self._fresh = iter(gammas), True
+        self._begin_stage()
+        return self._keep_stage if keep else self._tell_stage
+
+    def _begin_stage(self) -> None:
+        if self._task.context is None:
+            return
+        gamma = next(self._coming, None)
+        self._stage = None if gamma is None else self._task.sub(f"gamma {gamma:g}")
+        if self._stage is not None:
+            self._stage.begin(**self._data, reconstruction_attributes=self._attributes)
+
+    def _keep_stage(self, stage: Stage, best: Any) -> bool:
+        trace = [stage] if self._fresh else [*self.trace, stage]
+        # In one step: an interruption in between would find a best without its row.
+        self.best, self.trace, self._fresh = best, trace, False
+        return self._tell_stage(stage, best)
+
+    def _tell_stage(self, stage: Stage, best: Any) -> bool:
+        self.say_stage(stage)
+        if self._stage is not None:
+            self._end(self._stage)
+            if not self.stopped:
+                self._begin_stage()
+        return self.stopped
+
+    def in_parallel(
+        self,
+        what: str,
+        name: str,
+        work: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        n_jobs: int | None,
+    ) -> list[Any]:
+        """Return what some work gives for each of the arguments, each a part of one task."""
+        with self.task(what, len(arguments), together=True) as task:
+            results, stop = in_parallel(task, name, work, arguments, n_jobs)
+        self.stopped |= stop
+        return results

@@ -1,0 +1,126 @@
+"""Where rows are many, all stages but the last on a sample of them.
+
+The stages before the last only lead to it, and what a sample tells of them is enough: the last
+one ends where all rows say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.training.monitor import Watch
+from bblr.training.start import (
+    LOOSE,
+    AnyObjective,
+    anneal,
+    make_start,
+    predicts_all,
+    robust_start,
+    settled_like,
+)
+
+Floats = NDArray[np.float64]
+
+# Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
+_ROWS_PER_PARAMETER = 64
+_MIN_ROWS = 16_384
+# A sample is worth its while where there are this many times as many rows.
+_TIMES = 4
+# No class may be seen less often in it.
+_MIN_PER_CLASS = 50
+# Rows of equal weight that would say as much, as a share of its rows.
+_MIN_EFFECTIVE = 0.1
+
+
+Settle = Callable[[AnyObjective, Floats], tuple[AnyObjective, Floats]]
+"""Finds what is not known of an objective, given where to start from."""
+
+
+def anneal_from_start(
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, AnyObjective]:
+    """Walk through the stages from a start of its own, on a sample where rows are many.
+
+    With the solution comes the objective as it was settled.
+    """
+    few = sampled(objective) if _may_sample(annealing) else None
+    if few is None:
+        return _anneal_all(annealing, objective, tol, watch, settle)
+    start = robust_start(few, make_start(few, tol), np.zeros(few.size))
+    few, start = settle(few, start)
+    settled = settled_like(objective, few)
+    found = _anneal_sampled(annealing, settled, few, start, watch)
+    if watch.stopped or predicts_all(settled.with_gamma(found.gamma), found):
+        return found, settled
+    with watch.task("again on all rows", 2 * len(annealing.gammas)):
+        return _anneal_all(annealing, objective, tol, watch, settle)
+
+
+def _may_sample(annealing: Annealing) -> bool:
+    plain = annealing.keep == "last" and annealing.search is None
+    return plain and isinstance(annealing.descent, LBFGS | FisherScoring)
+
+
+def _anneal_all(
+    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, AnyObjective]:
+    zero = np.zeros(objective.size)
+    start = robust_start(objective, make_start(objective, tol), zero)
+    objective, start = settle(objective, start)
+    return anneal(annealing, objective, start, tol, watch), objective
+
+
+def sampled(objective: AnyObjective) -> AnyObjective | None:
+    """Return the objective on a sample of rows, as if of all; None where it would be no gain."""
+    few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
+    if n < _TIMES * few:
+        return None
+    # Drawn at random, for rows may come in any pattern; by one seed, so that fits repeat.
+    chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))
+    rows = objective.rows
+    y, weight = rows.pick(objective.y, chosen), rows.pick(objective.weight, chosen)
+    # Where a few rows have most of the weight, a sample of rows says little about the whole.
+    own = rows.local(weight)
+    if own.sum() ** 2 < _MIN_EFFECTIVE * few * (own @ own):
+        return None
+    seen = np.unique(rows.local(y)[rows.local(weight) > 0], return_counts=True)[1]
+    if len(seen) < getattr(objective, "n_classes", 2) or seen.min() < _MIN_PER_CLASS:
+        return None
+    design = objective.design.taken(chosen)
+    if design is None:
+        return None
+    share = rows.total(objective.weight) / rows.total(weight)
+    counted = objective.counted
+    if counted is not None:
+        counted = rows.pick(counted, chosen) * share
+    return replace(objective, design=design, y=y, weight=weight * share, counted=counted)
+
+
+def _anneal_sampled(
+    annealing: Annealing, objective: AnyObjective, few: AnyObjective, start: Floats, watch: Watch
+) -> Solution:
+    descent: Any = annealing.descent
+    loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
+    tell = watch.walk(annealing.gammas)
+
+    def on_sample(stage: Stage) -> Stage:
+        return stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
+
+    def early(stage: Stage, best: Solution) -> Any:
+        # The last gamma on the sample only leads to that on all rows: it is no stage.
+        return stage.gamma != annealing.gammas[-1] and tell(on_sample(stage), best)
+
+    there = loose.minimise(few, start, callback=early)
+    if watch.stopped:
+        return replace(there, trace=[on_sample(stage) for stage in there.trace])
+    trace = [on_sample(stage) for stage in there.trace[:-1]]
+    last = replace(annealing, gammas=annealing.gammas[-1:])
+    found = last.minimise(objective, there.theta, callback=tell)
+    n_iter = there.n_iter + found.n_iter
+    return replace(found, n_iter=n_iter, trace=[*trace, *found.trace])

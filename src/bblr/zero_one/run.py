@@ -1,0 +1,263 @@
+"""One fit of the zero-one classifier: a start, a solver, and the best hyperplane it has met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.tensors import as_numpy
+from bblr.designs import ScaledDesign, make_design
+from bblr.inputs.front import Training
+from bblr.linear.fitted import Floats
+from bblr.linear.sla import GAMMAS, SEARCH, anneal_sigmoid
+from bblr.losses import Sigmoid, ZeroOne
+from bblr.objective import Objective
+from bblr.penalties import Gaussian
+from bblr.solvers.zero_one import (
+    BranchAndBound,
+    BranchAndCut,
+    CombinatorialApproximation,
+    CombinatorialSearch,
+    Enumeration,
+    LineSearch,
+    Progress,
+    VertexSearch,
+    ZeroOneProblem,
+    separate,
+    separating,
+)
+from bblr.solvers.zero_one.exact import MAX_SIZE
+from bblr.training.monitor import Watch
+from bblr.zero_one.starts import (
+    StopEarly,
+    Timed,
+    annealed_start,
+    joined,
+    middle_of_cell,
+    support_vector_start,
+    unit_normal,
+)
+
+# From parameters to the normal of a hyperplane and its intercept.
+Plane = Callable[[Floats], tuple[Floats, float]]
+# A hyperplane, and by how much its loss may exceed a bound and still be proved optimal.
+Found = tuple[Floats, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one fit hands around.
+
+    Parameters
+    ----------
+    solver : str
+        Name of the solver.
+    fit_intercept : bool
+        Whether the hyperplane may miss the origin.
+    n_jobs : int or None
+        Threads of the solver.
+    training : Training
+        The training rows.
+    progress : Progress
+        The clock, and the best so far.
+    watch : Watch
+        Hears of each step, and may say that it was the last.
+    rng : Generator
+        Whatever is drawn.
+    unpack : callable
+        Gives an estimator the attributes of a hyperplane: estimator, normal, intercept, slack and
+        this run.
+    """
+
+    solver: str
+    fit_intercept: bool
+    n_jobs: int | None
+    training: Training
+    progress: Progress
+    watch: Watch
+    rng: np.random.Generator
+    unpack: Callable[[Any, Floats, float, float, Run], None]
+
+    def on_table(self) -> Found:
+        """Return the best hyperplane for a table of the distinct rows."""
+        training, progress = self.training, self.progress
+        local = training.design.rows.local
+        problem = ZeroOneProblem.from_data(
+            training.design.table(), local(training.y), local(training.weight), self.fit_intercept
+        )
+        if len(problem.weight) == 0:
+            # Every row contradicts an equal one, so all classifiers are alike.
+            theta = np.random.default_rng(0).standard_normal(problem.size)
+            progress.found(theta, problem.base)
+            progress.raise_bound(problem.base)
+            progress.reason = "every classifier has the same loss"
+            return *problem.unpack(theta), problem.slack
+        clean = self._separate_table(problem)
+        if clean is not None:
+            return self._separated(clean, problem.unpack, problem.slack)
+        # The start is made in standard units, in which no number is too large to be squared.
+        points = problem.rows[:, : training.design.n_features] * problem.label[:, None]
+        design = self._scaled(make_design(points), problem.weight)
+        if self.solver == "sla":
+            rows = problem.label, problem.weight
+
+            def plane(theta: Floats) -> Any:
+                return problem.unpack(joined(*design.unpack(theta), problem.fit_intercept))
+
+            theta = self._sla(design, *rows, problem.base, plane, problem.slack)
+            theta = joined(*design.unpack(theta), problem.fit_intercept)
+        else:
+            start = self._start(problem, design)
+            progress.found(start, problem.loss(start))
+            self._keep(problem.unpack, problem.slack)
+            theta = self._solve_table(problem, start)
+        with self.watch.task("polish"):
+            theta = middle_of_cell(problem, theta)
+        progress.found(theta, problem.loss(theta))
+        progress.raise_bound(problem.base)
+        return *problem.unpack(theta), problem.slack
+
+    def on_rows(self) -> Found:
+        """Return the best hyperplane for rows that are too many for a table."""
+        y, weight = self.training.y, self.training.weight
+        design = self._scaled(self.training.design, weight)
+        clean = self._separate_rows(design)
+        if clean is not None:
+            return self._separated(clean, design.unpack, 0.0)
+        if self.solver == "sla":
+            theta = self._sla(design, y, weight, 0.0, design.unpack, 0.0)
+        else:
+            objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
+            with self.watch.task("start"):
+                start = annealed_start(design, y, weight)
+            self.progress.found(start, objective.errors(start))
+            self._keep(design.unpack, 0.0)
+            theta = self._solve(LineSearch(), objective, start, "search")
+        return *design.unpack(theta), 0.0
+
+    def _separate_table(self, problem: ZeroOneProblem) -> Floats | None:
+        """Return parameters without an error, where the rows are found to be separable."""
+        # What enumeration refuses, it refuses whether it is separable or not.
+        refused = self.solver == "exact" and problem.size > MAX_SIZE
+        if problem.base > 0 or refused:
+            return None
+        rows = np.vstack([problem.rows, problem.light]) if len(problem.light) else problem.rows
+        with self.watch.task("separation"):
+            found = separating(rows, self.progress)
+            y, weight = self.training.y, self.training.weight
+            for theta in found:
+                # What counts is what the classifier will say, in the units of the user.
+                raw = self._distances(problem.unpack(theta))
+                wrong = self.training.design.rows.errors(ZeroOne(), y, raw, weight)
+                if wrong == 0 and problem.loss(theta) == 0:
+                    return theta
+        return None
+
+    def _separate_rows(self, design: ScaledDesign) -> Floats | None:
+        """Return the same for rows that are too many for a table."""
+        training = self.training
+        local = training.design.rows.local
+        counted = np.flatnonzero(local(training.weight) > 0)
+        y = local(training.y)[counted]
+
+        def take(chosen: NDArray[np.intp]) -> Floats:
+            some = training.design.taken(counted[chosen])
+            if some is None:
+                some = make_design(as_numpy(training.X[counted[chosen]]))
+            points = (some.table() - design.centre) / design.scale
+            ones = np.ones((len(points), int(self.fit_intercept)))
+            return np.hstack([points, ones]) * y[chosen, None]
+
+        def score(theta: Floats) -> Floats:
+            return np.asarray(y * local(self._distances(design.unpack(theta)))[counted])
+
+        with self.watch.task("separation"):
+            return separate(len(counted), design.size, take, score, self.progress)
+
+    def _distances(self, plane: tuple[Floats, float]) -> Any:
+        return self.training.design.scores(*unit_normal(*plane))
+
+    def _separated(self, theta: Floats, plane: Plane, slack: float) -> Found:
+        """Return a hyperplane that makes no error, which no other can do better."""
+        self.progress.found(theta, 0.0)
+        self._keep(plane, slack)
+        self.progress.reason = "linearly separable"
+        return *plane(theta), slack
+
+    def _scaled(self, design: Any, weight: Any) -> ScaledDesign:
+        return ScaledDesign(design, weight, self.fit_intercept, z_score=self.solver == "sla")
+
+    def _start(self, problem: ZeroOneProblem, design: ScaledDesign) -> Floats:
+        with self.watch.task("start"):
+            if self.solver in ("pcs", "csa", "bnb"):
+                return support_vector_start(problem)
+            start = annealed_start(design, problem.label, problem.weight)
+            return joined(*design.unpack(start), problem.fit_intercept)
+
+    def _keep(self, plane: Plane, slack: float) -> None:
+        """Let what the solver has found so far count, should the fit end before its time."""
+
+        def unpack(estimator: Any, _best: Any, _trace: Any) -> None:
+            self.unpack(estimator, *plane(np.asarray(self.progress.theta)), slack, self)
+            if self.watch.interrupted:
+                estimator.reason_ = "interrupted"
+
+        self.watch.unpack, self.watch.best = unpack, self.progress
+
+    def _solve_table(self, problem: ZeroOneProblem, start: Floats) -> Floats:
+        if self.solver == "mip":
+            # The proof goes faster the better the incumbent, and a walk takes seconds.
+            start = self._solve(VertexSearch(legs=3), problem, start, "search", self.n_jobs)
+        solvers = {
+            "search": VertexSearch,
+            "pcs": CombinatorialSearch,
+            "csa": CombinatorialApproximation,
+            "bnb": BranchAndBound,
+            "mip": BranchAndCut,
+            "exact": Enumeration,
+        }
+        solver: Any = solvers[self.solver]()
+        return self._solve(solver, problem, start, self.solver, self.n_jobs)
+
+    def _solve(
+        self, solver: Any, problem: Any, start: Floats, name: str, n_jobs: int | None = None
+    ) -> Floats:
+        """Return the best parameters that a solver finds, each of its steps told."""
+        watch, progress, steps = self.watch, self.progress, getattr(solver, "n_steps", None)
+        with (
+            watch.task(name, steps),
+            progress.told(lambda: watch.step("step"), counted=steps is not None),
+        ):
+            found = solver.minimise(problem, start, progress, rng=self.rng, n_jobs=n_jobs)
+        return np.asarray(found.theta)
+
+    def _sla(
+        self,
+        design: ScaledDesign,
+        y: Floats,
+        weight: Floats,
+        base: float,
+        plane: Plane,
+        slack: float,
+    ) -> Floats:
+        progress = self.progress
+        objective = Objective(Sigmoid(2.0), Gaussian(0.0), design, y, weight)
+
+        def look() -> bool:
+            self._keep(plane, slack)
+            return self.watch.stopped
+
+        try:
+            timed = Timed(objective, progress, base)
+            with progress.told(look, counted=False):
+                solution = anneal_sigmoid(timed, GAMMAS, SEARCH, self.watch)
+            progress.found(solution.theta, base + objective.errors(solution.theta))
+            stopped = self.watch.stopped
+            progress.reason = "stopped by a callback" if stopped else "annealing ended"
+        except StopEarly as stop:
+            progress.reason = str(stop)
+        return np.asarray(progress.theta)

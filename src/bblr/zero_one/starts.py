@@ -1,0 +1,122 @@
+"""Where the zero-one solvers start, and what is done with what they find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr.designs import ScaledDesign
+from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.objective import Objective
+from bblr.penalties import Gaussian
+from bblr.solvers.zero_one import Progress, ZeroOneProblem, widest
+from bblr.training.start import make_solver, make_start, robust_start
+
+Floats = NDArray[np.float64]
+
+# Numbers up to which a linear programme may look for the middle of the cell that was found.
+_MIDDLE = 200_000
+# The annealed fit that the solvers start from.
+_START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
+_START_L2 = 1.0
+_START_PLATEAUS = BetaPrior(0.2, 0.6)
+
+
+def joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
+    """Return weights and intercept as one vector of parameters."""
+    return np.append(coef, intercept) if fit_intercept else coef
+
+
+def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
+    """Return the same hyperplane with a normal of length one, by which scores are distances."""
+    # In two steps: the square of a large weight may exceed every float.
+    largest = float(np.abs(coef).max(initial=0.0))
+    if largest == 0:
+        return coef, float(np.sign(intercept))
+    coef, intercept = coef / largest, intercept / largest
+    length = float(np.linalg.norm(coef))
+    return coef / length, intercept / length
+
+
+def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
+    """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
+    loss = BetaBernoulli.from_prior(_START_PLATEAUS, _START_GAMMAS[0])
+    objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
+    start = robust_start(objective, make_start(objective, 1e-4), np.zeros(design.size))
+    solver = make_solver("auto", _START_GAMMAS, objective, 1e-4, 100)
+    return np.asarray(solver.minimise(objective, start).theta)
+
+
+def support_vector_start(problem: ZeroOneProblem) -> Floats:
+    """Return the parameters of a linear support vector machine, where Nguyen and Sanner start."""
+    from sklearn.svm import LinearSVC
+
+    if np.all(problem.label == problem.label[0]):
+        # One class is left: every row asks for the same side.
+        return problem.rows.sum(axis=0)
+    machine = LinearSVC(dual="auto", fit_intercept=False, max_iter=10_000, random_state=0)
+    # The rows carry their intercept as a column, which is penalised like the others.
+    machine.fit(problem.rows * problem.label[:, None], problem.label, problem.weight)
+    return np.asarray(machine.coef_[0], dtype=np.float64)
+
+
+def middle_of_cell(problem: ZeroOneProblem, theta: Floats) -> Floats:
+    """Return the middle of the cell of theta, where rounding is least likely to change a label."""
+    if problem.rows.size > _MIDDLE:
+        return theta
+    right = problem.rows @ theta > 0
+    if not right.any():
+        return theta
+    centre, margin = widest(problem.rows[right])
+    if margin > 0 and problem.loss(centre) <= problem.loss(theta):
+        theta = centre
+    if np.any(problem.ties @ theta == 0):
+        # A step too short to reach another row, in no particular direction, misses the ties.
+        step = np.random.default_rng(0).standard_normal(len(theta))
+        moved = theta + 1e-3 * max(margin, 1e-9) * step / np.linalg.norm(step)
+        theta = moved if problem.loss(moved) <= problem.loss(theta) else theta
+    return theta
+
+
+class StopEarly(Exception):
+    """Ends a solver that looks neither at the clock nor at the loss; says why."""
+
+
+class Timed:
+    """An objective that looks at the clock, and notes the best parameters it is asked about."""
+
+    def __init__(self, objective: Any, progress: Progress, base: float) -> None:
+        self._objective, self._progress, self._base = objective, progress, base
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the objective has."""
+        return getattr(self._objective, name)
+
+    def with_gamma(self, gamma: float) -> Timed:
+        """Return the same objective with the loss sharpened."""
+        return Timed(self._objective.with_gamma(gamma), self._progress, self._base)
+
+    def with_loss(self, loss: Any) -> Timed:
+        """Return the same objective under another loss."""
+        return Timed(self._objective.with_loss(loss), self._progress, self._base)
+
+    def value_gradient(self, theta: Floats) -> Any:
+        """Return the objective, its gradient and the raw scores."""
+        done = self._objective.value_gradient(theta)
+        self._look(theta, done[2])
+        return done
+
+    def probe_many(self, theta: Floats, js: Any, steps: Floats, raw: Any = None) -> Any:
+        """Return the objective with each of the steps added to each of the parameters."""
+        if self._progress.expired:
+            self._look(theta, self._objective.scores(theta) if raw is None else raw)
+        return self._objective.probe_many(theta, js, steps, raw)
+
+    def _look(self, theta: Floats, raw: Floats) -> None:
+        self._progress.found(theta, self._base + self._objective.errors(theta, raw))
+        if self._progress.loss <= self._base:
+            raise StopEarly("no avoidable errors left")
+        if self._progress.expired:
+            raise StopEarly(self._progress.limit)
