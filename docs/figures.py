@@ -12,9 +12,9 @@ import numpy as np
 from drawing import BLUE, GREEN, GREY, ORANGE, PINK, Plot
 from sklearn.linear_model import LogisticRegression
 
-from bblr import BBLRClassifier, BetaPrior
+from bblr import BBLRClassifier, Plateaus
 from bblr.datasets import load_uci
-from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge, Logistic, Loss, ZeroOne
+from bblr.losses import BetaBernoulli, Hinge, Logistic, Loss, ZeroOne
 from bblr.penalties import Gaussian, GaussLaplace
 
 SCORES = np.linspace(-4.0, 4.0, 241)
@@ -69,8 +69,8 @@ def losses() -> Plot:
     shown: list[tuple[Loss, str, str, str]] = [
         (Logistic(), ORANGE, "logistic", ""),
         (Hinge(), PINK, "hinge", "2 3"),
-        (BetaBernoulli(0.05, 0.9), GREEN, "Beta-Bernoulli, a = 0.05, γ = 1", ""),
-        (BetaBernoulli(0.05, 0.9, 8.0), BLUE, "Beta-Bernoulli, a = 0.05, γ = 8", ""),
+        (BetaBernoulli.binary(0.05, 0.9), GREEN, "Beta-Bernoulli, a = 0.05, γ = 1", ""),
+        (BetaBernoulli.binary(0.05, 0.9, 8.0), BLUE, "Beta-Bernoulli, a = 0.05, γ = 8", ""),
     ]
     plot.curve([-4, 0, 0, 4], [1, 1, 0, 0], GREY, "zero-one", "7 4")
     for loss, colour, name, dash in shown:
@@ -90,13 +90,13 @@ def plateaus() -> Plot:
         yticks=(0, 0.2, 0.5, 0.8, 1),
     )
     shown = [
-        (BetaPrior.weak(), ORANGE, "weak: α = β = 1, n = 100, so a = 0.0098", "2 3"),
-        (BetaPrior(0.05, 0.9), GREEN, "mild: a = 0.05, b = 0.9", "7 4"),
-        (BetaPrior(0.2, 0.6), BLUE, "robust: a = 0.2, b = 0.6", ""),
-        (BetaPrior.from_rates(0.95, 0.8), PINK, "rates 0.95 and 0.8: a = 0.2, b = 0.75", ""),
+        (Plateaus.weak(), ORANGE, "weak: α = β = 1, n = 100, so a = 0.0098", "2 3"),
+        (Plateaus.binary(0.05, 0.9), GREEN, "mild: a = 0.05, b = 0.9", "7 4"),
+        (Plateaus.binary(0.2, 0.6), BLUE, "robust: a = 0.2, b = 0.6", ""),
+        (Plateaus.from_rates([0.8, 0.95]), PINK, "rates 0.95 and 0.8: a = 0.2, b = 0.75", ""),
     ]
     for prior, colour, name, dash in shown:
-        loss = BetaBernoulli.from_prior(prior, gamma=2.0)
+        loss = BetaBernoulli(prior, gamma=2.0)
         plot.curve(SCORES, loss.probability(SCORES / 2.0), colour, name, dash)
     return plot
 
@@ -113,7 +113,7 @@ def sharpening() -> Plot:
     )
     x = np.linspace(-3, 3, 481)
     for gamma, opacity in ((1, 0.3), (2, 0.45), (4, 0.6), (8, 0.8), (64, 1)):
-        loss = BetaBernoulli(0.2, 0.6, float(gamma))
+        loss = BetaBernoulli.binary(0.2, 0.6, float(gamma))
         scale, shift = loss.zero_one_scale()
         value = scale * (loss.value(np.ones_like(x), x) - shift)
         plot.curve(x, value, BLUE, f"γ = {gamma}", opacity=opacity)
@@ -138,12 +138,14 @@ def landscape() -> Plot:
         yticks=(0.3, 0.4, 0.5),
     )
     raw = base[:, None] + np.outer(Z[:, 4], steps)
-    wrong = ZeroOne().value(labels[:, None], raw).mean(axis=0)
+    # A row for each step; losses take a score for each label.
+    given = np.repeat(labels, raw.shape[1])
+    wrong = ZeroOne().value(given, raw.ravel()).reshape(raw.shape).mean(axis=0)
     plot.curve(steps, wrong, GREY, "share of training errors")
     for gamma, colour in ((1.0, ORANGE), (4.0, GREEN), (32.0, BLUE)):
-        loss = BetaBernoulli(0.2, 0.6, gamma)
+        loss = BetaBernoulli.binary(0.2, 0.6, gamma)
         scale, shift = loss.zero_one_scale()
-        value = scale * (loss.value(labels[:, None], raw) - shift)
+        value = scale * (loss.value(given, raw.ravel()).reshape(raw.shape) - shift)
         plot.curve(steps, value.mean(axis=0), colour, f"Beta-Bernoulli, γ = {gamma:g}, scaled")
     return plot
 
@@ -160,8 +162,8 @@ def dirichlet() -> Plot:
         yticks=(0, 0.1, 0.5, 0.8, 1),
     )
     raw = np.column_stack([SCORES, ONES, 0 * ONES])
-    found = DirichletDiscrete((0.1, 0.1, 0.1), gamma=2.0).probability(raw)
-    plain = DirichletDiscrete((0.0, 0.0, 0.0), gamma=2.0).probability(raw)
+    found = BetaBernoulli(Plateaus((0.1, 0.1, 0.1)), gamma=2.0).probability(raw)
+    plain = BetaBernoulli(Plateaus((0.0, 0.0, 0.0)), gamma=2.0).probability(raw)
     for k, (name, colour) in enumerate((("A", BLUE), ("B", ORANGE), ("C", GREEN))):
         plot.curve(SCORES, found[:, k], colour, f"class {name}, w = 0.3, γ = 2")
         plot.curve(SCORES, plain[:, k], colour, dash="2 4", opacity=0.7)

@@ -17,7 +17,7 @@ import bblr
 
 # The inside of the house: docs/architecture.md, not the reference, tells about these.
 ROOMS = {
-    "cli", "comparison", "designs", "inputs", "kernel", "linear", "many_objective", "objective",
+    "cli", "comparison", "curvature", "designs", "inputs", "kernel", "linear", "objective",
     "penalties", "solvers", "training", "zero_one",
 }  # fmt: skip
 # Public modules inside a package that is public itself.

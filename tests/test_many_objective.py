@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bblr import BetaPrior, DirichletPrior
-from bblr._numeric.zero_one import many_line
+from bblr import Plateaus
+from bblr._numeric.zero_one import several_line
 from bblr.designs import ScaledDesign, make_design
 from bblr.designs.centres import Basis
 from bblr.designs.kernel import kernel_design
 from bblr.designs.kernel_function import Gram, KernelFunction
-from bblr.losses import BetaBernoulli, DirichletDiscrete
-from bblr.many_objective import ManyObjective
+from bblr.losses import BetaBernoulli
 from bblr.objective import Objective
 from bblr.penalties import Gaussian, GaussLaplace
 from bblr.solvers import LBFGS, FisherScoring, ZeroOneCoordinates
 
-PRIOR = DirichletPrior((0.1, 0.05, 0.0))
+PRIOR = Plateaus((0.1, 0.05, 0.0))
 L2 = Gaussian(0.7)
 
 
@@ -28,8 +27,8 @@ def _data(n=700, d=5):
 
 def _objective(X, y, weight, *, prior=PRIOR, penalty=L2, intercept=True, gamma=2.0):
     design = ScaledDesign(make_design(X), weight, intercept)
-    loss = DirichletDiscrete.from_prior(prior, gamma)
-    return ManyObjective(loss, penalty, design, y, weight)
+    loss = BetaBernoulli(prior, gamma)
+    return Objective(loss, penalty, design, y, weight)
 
 
 STORED = {
@@ -47,7 +46,7 @@ def test_designs_agree_with_the_plain_loss(stored):
     design = make_design(STORED[stored](X))
     rng = np.random.default_rng(2)
     coef, intercepts = rng.standard_normal((3, 5)), rng.standard_normal(3)
-    loss = DirichletDiscrete.from_prior(PRIOR, 1.7)
+    loss = BetaBernoulli(PRIOR, 1.7)
     raw = X @ coef.T + intercepts
     value, residual = loss.value_gradient(y, raw)
     residual *= weight[:, None]
@@ -61,7 +60,7 @@ def test_designs_agree_with_the_plain_loss(stored):
 
 def test_float32_rows():
     X, y, weight = _data()
-    loss = DirichletDiscrete.from_prior(PRIOR)
+    loss = BetaBernoulli(PRIOR)
     coef, intercepts = np.ones((3, 5)) * [[1], [0], [-1]], np.zeros(3)
     wide = make_design(X).many_value_gradient(coef, intercepts, y, weight, loss)
     for narrow in (X.astype(np.float32), sp.csr_array(X.astype(np.float32))):
@@ -74,7 +73,7 @@ def test_a_kernel_beyond_its_cache():
     gram = Gram(KernelFunction("rbf", 0.3), X)
     basis = Basis(np.arange(20), np.eye(20))
     coef, intercepts = np.random.default_rng(0).standard_normal((3, 20)), np.arange(3.0)
-    loss = DirichletDiscrete.from_prior(PRIOR)
+    loss = BetaBernoulli(PRIOR)
     kept = kernel_design(gram, basis, 1e9)
     part = kernel_design(gram, basis, 8 * 20 * 100)
     one = kept.many_value_gradient(coef, intercepts, y, weight, loss)
@@ -108,12 +107,10 @@ def test_gradient_and_probes_are_those_of_the_value(intercept, penalty):
 def test_two_classes_have_the_minimum_of_the_binary_model():
     X, y, weight = _data(400)
     y = (y > 0).astype(np.intp)
-    beta = BetaPrior(0.1, 0.7)
+    beta = Plateaus.binary(0.1, 0.7)
     # Two scores of half the size each cost half as much.
-    many = _objective(X, y, weight, prior=DirichletPrior.from_beta(beta), penalty=Gaussian(2.0))
-    two = Objective(
-        BetaBernoulli.from_prior(beta, 2.0), Gaussian(1.0), many.design, 2.0 * y - 1.0, weight
-    )
+    many = _objective(X, y, weight, prior=Plateaus.from_beta(beta), penalty=Gaussian(2.0))
+    two = Objective(BetaBernoulli(beta, 2.0), Gaussian(1.0), many.design, 2.0 * y - 1.0, weight)
     theta = many.by_class(LBFGS(tol=1e-14).minimise(many, np.zeros(many.size)).theta)
     expected = FisherScoring(tol=1e-14).minimise(two, np.zeros(two.size))
     np.testing.assert_allclose(theta[1] - theta[0], expected.theta, atol=1e-6)
@@ -123,7 +120,7 @@ def test_two_classes_have_the_minimum_of_the_binary_model():
 @pytest.mark.parametrize("uneven", [False, True])
 def test_descent_ends_where_the_gradient_vanishes(uneven):
     X, y, weight = _data()
-    prior = PRIOR if uneven else DirichletPrior.symmetric(0.2, 3)
+    prior = PRIOR if uneven else Plateaus.symmetric(0.2, 3)
     objective = _objective(X, y, weight, prior=prior, gamma=1.0)
     theta = LBFGS(tol=1e-13).minimise(objective, np.zeros(objective.size)).theta
     assert np.abs(objective.value_gradient(theta)[1]).max() < 1e-4
@@ -137,12 +134,12 @@ def test_exact_line_against_a_fine_grid():
         raw = rng.integers(-3, 4, (n, classes)).astype(float)
         change = rng.integers(-2, 3, (n, classes)).astype(float)
         y, weight = rng.integers(0, classes, n), rng.integers(0, 3, n).astype(float)
-        loss = DirichletDiscrete((0.1,) * classes)
+        loss = BetaBernoulli(Plateaus((0.1,)) * classes)
 
         def errors(step, raw=raw, change=change, y=y, weight=weight, loss=loss):
             return float(weight @ loss.wrong(y, raw + step * change))
 
-        step, found, _ = many_line(raw, change, y, weight)
+        step, found, _ = several_line(raw, change, y, weight)
         # Scores cross at quotients of small whole numbers; between any two there is a point here.
         grid = np.concatenate([np.linspace(-8, 8, 16 * 36 + 1) + 1e-3, [-50.0, 50.0]])
         assert found == min(errors(0.0), *(errors(t) for t in grid))
@@ -151,13 +148,13 @@ def test_exact_line_against_a_fine_grid():
 
 def test_zero_one_lines_lower_the_errors():
     X, y, weight = _data(200)
-    objective = _objective(X, y, weight, prior=DirichletPrior.symmetric(0.2, 3))
+    objective = _objective(X, y, weight, prior=Plateaus.symmetric(0.2, 3))
     start = np.zeros(objective.size)
     found = ZeroOneCoordinates().minimise(objective, start)
     assert found.errors == pytest.approx(objective.errors(found.theta))
     assert found.errors < objective.errors(start)
     # Plateaus that differ are in the decision, and lines know of them.
-    uneven = _objective(X, y, weight, prior=DirichletPrior((0.1, 0.05, 0.2)))
+    uneven = _objective(X, y, weight, prior=Plateaus((0.1, 0.05, 0.2)))
     found = ZeroOneCoordinates().minimise(uneven, start)
     assert found.errors == pytest.approx(uneven.errors(found.theta))
     assert found.errors < uneven.errors(start)

@@ -55,7 +55,7 @@ def test_the_prior_never_sees_the_intercept():
 
 
 @pytest.mark.parametrize(
-    "loss", [BetaBernoulli(0.1, 0.7, 3.0), Sigmoid(3.0), Logistic()], ids=repr
+    "loss", [BetaBernoulli.binary(0.1, 0.7, 3.0), Sigmoid(3.0), Logistic()], ids=repr
 )
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_probe_is_the_value_after_each_step(loss, fit_intercept, wrap):
@@ -83,7 +83,7 @@ def test_a_step_of_a_parameter_is_one_of_the_scores(wrap):
     np.testing.assert_array_equal(raw, before)
 
 
-@pytest.mark.parametrize("loss", [Logistic(), BetaBernoulli(0.1, 0.6, 2.0)], ids=repr)
+@pytest.mark.parametrize("loss", [Logistic(), BetaBernoulli.binary(0.1, 0.6, 2.0)], ids=repr)
 def test_errors_are_strict_and_weighted(loss):
     problem = objective(loss, fit_intercept=False)
     t, y, weight = loss.threshold, problem.y, problem.weight
@@ -105,10 +105,10 @@ def test_zero_parameters_without_an_intercept_are_all_wrong():
 
 
 def test_with_gamma_sharpens_the_loss_alone():
-    problem = objective(BetaBernoulli(0.1, 0.8))
+    problem = objective(BetaBernoulli.binary(0.1, 0.8))
     sharp = problem.with_gamma(9.0)
-    assert sharp.loss == BetaBernoulli(0.1, 0.8, 9.0)
-    assert problem.loss == BetaBernoulli(0.1, 0.8, 1.0)
+    assert sharp.loss == BetaBernoulli.binary(0.1, 0.8, 9.0)
+    assert problem.loss == BetaBernoulli.binary(0.1, 0.8, 1.0)
     assert sharp.design is problem.design
     assert sharp.with_loss(Logistic()).loss == Logistic()
     theta = np.ones(problem.size)
@@ -119,7 +119,7 @@ def test_with_gamma_sharpens_the_loss_alone():
 
 def test_pure():
     """No call changes the argument, the data or what another call returns."""
-    problem = objective(BetaBernoulli(0.1, 0.8))
+    problem = objective(BetaBernoulli.binary(0.1, 0.8))
     theta = np.random.default_rng(1).normal(size=problem.size)
     copy, y, weight = theta.copy(), problem.y.copy(), problem.weight.copy()
     first = problem.value_gradient(theta)
@@ -179,7 +179,7 @@ def test_preconditioner_is_positive_definite_for_far_columns(origin, constant, w
 
 
 def test_preconditioner_where_every_slope_is_gone():
-    problem = objective(BetaBernoulli(0.1, 0.8, 1e6), l2=0.0)
+    problem = objective(BetaBernoulli.binary(0.1, 0.8, 1e6), l2=0.0)
     step = problem.preconditioner(np.full(problem.size, 50.0))(np.ones(problem.size))
     assert np.all(np.isfinite(step))
 
@@ -193,7 +193,7 @@ def test_wide_problems_get_a_diagonal():
     )
     precondition = problem.preconditioner(np.zeros(problem.size))
     assert precondition.factor is None
-    expected = 1.0 / (0.25 * problem.design.square_pull(weight) + np.append(np.ones(2000), 0.0))
+    expected = 1.0 / (0.25 * problem.design.column_squares(weight) + np.append(np.ones(2000), 0.0))
     found = precondition(np.ones(problem.size))
     np.testing.assert_allclose(found, expected, rtol=1e-2)
 

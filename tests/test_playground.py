@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bblr import BetaPrior
+from bblr import Plateaus
 from bblr.losses import LOSSES, BetaBernoulli
 from tests.experiments.paper.browser import CHROMIUM, ask
 
@@ -132,8 +132,8 @@ def test_curves_are_those_of_the_library(computed):
     raw = np.array(MARGINS)
     for setting, found in zip(SETTINGS, computed, strict=True):
         counts = {name: setting[name] for name in ("alpha", "beta", "n")}
-        prior = BetaPrior.from_counts(**counts)
-        loss = BetaBernoulli.from_prior(prior, setting["gamma"])
+        prior = Plateaus.from_counts(**counts)
+        loss = BetaBernoulli(prior, setting["gamma"])
         close([found["a"], found["b"]], [prior.a, prior.b], setting)
         close(found["probability"], loss.probability(raw), setting)
         for k, y in enumerate((1, -1)):
@@ -208,10 +208,10 @@ def test_each_toggle_draws_or_removes_a_loss(seen, name):
 def test_presets_mean_what_they_say(seen):
     presets = dict(seen[0]["presets"])
     default = presets["the default"]
-    prior = BetaPrior.from_counts(default["alpha"], default["beta"], default["n"])
+    prior = Plateaus.from_counts(default["alpha"], default["beta"], default["n"])
     assert (prior.a, prior.b, default["gamma"]) == (0.2, 0.6, 8)
     weak = presets["weak prior"]
-    assert BetaPrior.from_counts(weak["alpha"], weak["beta"], weak["n"]) == BetaPrior.weak()
+    assert Plateaus.from_counts(weak["alpha"], weak["beta"], weak["n"]) == Plateaus.weak()
     assert presets["logistic"]["alpha"] == presets["logistic"]["beta"] == 0
     assert presets["logistic"]["gamma"] == 1
     assert presets["missed positives dear"]["alpha"] < presets["missed positives dear"]["beta"]
@@ -220,8 +220,8 @@ def test_presets_mean_what_they_say(seen):
 def test_what_is_drawn_is_what_is_computed(seen):
     """The ends of the drawn curves, read off the axis, are the plateaus."""
     (low, at_low), *_, (high, at_high) = seen[0]["scale"]
-    prior = BetaPrior.from_counts(5, 45, 75)
-    loss = BetaBernoulli.from_prior(prior, 2.0)
+    prior = Plateaus.from_counts([45, 5], 75)
+    loss = BetaBernoulli(prior, 2.0)
     assert [shape for shape, _ in seen[0]["parted"]] == [
         "curve ours positive",
         "curve ours negative",

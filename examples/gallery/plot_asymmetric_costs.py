@@ -21,11 +21,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from bblr import BBLRClassifier, BetaPrior
+from bblr import BBLRClassifier, Plateaus
 from bblr.losses import BetaBernoulli
 
 BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
-priors = {beta: BetaPrior.from_counts(alpha=50 - beta, beta=beta, n=75) for beta in (25, 35, 45)}
+priors = {beta: Plateaus.from_counts(alpha=50 - beta, beta=beta, n=75) for beta in (25, 35, 45)}
 
 
 def cost_ratio(prior):
@@ -37,7 +37,7 @@ plt.style.use("seaborn-v0_8-whitegrid")
 figure, row = plt.subplots(1, 3, figsize=(8.4, 2.9), sharey=True, layout="constrained")
 margin = np.linspace(-4, 4, 401)
 for axes, (beta, prior) in zip(row, priors.items(), strict=True):
-    loss = BetaBernoulli.from_prior(prior, gamma=2.0)
+    loss = BetaBernoulli(prior, gamma=2.0)
     axes.plot(margin, loss.value(1, margin), color=ORANGE, lw=2.2, label="a positive")
     axes.plot(margin, loss.value(-1, -margin), color=BLUE, lw=2.2, ls="--", label="a negative")
     axes.set_title(
@@ -158,7 +158,7 @@ plt.show()
 # negatives. Then a negative label on the positive side is no scandal, and a positive
 # label on the negative side is one. That is what unequal plateaus say: 30 % of the
 # positives may look negative, hardly any negative looks positive.
-# :meth:`bblr.BetaPrior.from_rates` takes the two rates. The labels that we want are the
+# :meth:`bblr.Plateaus.from_rates` takes the two rates. The labels that we want are the
 # true ones, so the decision is again half-way between the plateaus.
 
 
@@ -177,7 +177,7 @@ def logistic(threshold):
     return fit_predict
 
 
-known = BetaPrior.from_rates(tpr=0.7, tnr=0.99)
+known = Plateaus.from_rates([0.99, 0.7])
 one_sided = {
     "logistic regression": average(missed_in_training(logistic(0.5))),
     "BBLRClassifier(), α = β": average(missed_in_training(with_prior("robust", 0.5))),

@@ -27,7 +27,7 @@ from research.benchmarks.passes import READERS, STEPS
 from research.benchmarks.timing import Timing, race, seconds, show
 
 ROWS, FEATURES = 350_000, 254
-LOSS = BetaBernoulli(0.1, 0.8, gamma=4.0)
+LOSS = BetaBernoulli.binary(0.1, 0.8, gamma=4.0)
 IN_A_ROW = 20
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
 
@@ -95,7 +95,8 @@ def _csr(X: Any, settings: Settings) -> dict[str, Timing]:
     # In a row, as in a fit: a single one would measure how cold the caches are.
     rivals = {
         f"{IN_A_ROW} passes": lambda: [
-            design.value_gradient(coef, 0.1, y, weight, LOSS).value for _ in range(IN_A_ROW)
+            design.value_gradient(coef[None], np.array([0.1]), y, weight, LOSS).value
+            for _ in range(IN_A_ROW)
         ],
         "scipy": lambda: [(X @ coef, X.T @ residual) for _ in range(IN_A_ROW)],
     }
@@ -169,12 +170,13 @@ def threads(settings: Settings) -> Measured:
         raise Unavailable("two threads need two cores; see NUMBA_NUM_THREADS and OMP_NUM_THREADS")
     X, y = gaussian(settings.rows(ROWS), FEATURES, settings.seed)
     rng = np.random.default_rng(settings.seed + 1)
-    coef, direction = rng.normal(scale=0.1, size=(2, FEATURES))
+    coef, direction = rng.normal(scale=0.1, size=(2, 1, FEATURES))
     design, weight = DenseDesign(X), np.ones(len(y))
-    raw, change = design.scores(coef, 0.0), design.scores(direction, 0.0)
+    zero = np.zeros(1)
+    raw, change = design.scores(coef, zero), design.scores(direction, zero)
     works = {
-        "gradient": lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value,
-        "probe of 81 steps": lambda: design.probe(raw, 9, 0.0, STEPS, y, weight, LOSS),
+        "gradient": lambda: design.value_gradient(coef, zero + 0.1, y, weight, LOSS).value,
+        "probe of 81 steps": lambda: design.probe(raw, (9, 0.0, 0, STEPS), y, weight, LOSS),
         "zero-one line": lambda: exact_line(raw, change, y, weight),
     }
     with ThreadPoolExecutor(2) as pool:

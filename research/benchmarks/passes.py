@@ -18,7 +18,7 @@ from research.benchmarks.data import gaussian
 from research.benchmarks.timing import race, seconds, show
 
 ROWS, FEATURES = 350_000, 254
-LOSS = BetaBernoulli(0.1, 0.8, gamma=4.0)
+LOSS = BetaBernoulli.binary(0.1, 0.8, gamma=4.0)
 STEPS = np.arange(-40, 41) / 40.0
 
 
@@ -45,13 +45,13 @@ def _reader(read: Callable[[NDArray[Any]], Any], X: NDArray[Any], pool: Any) -> 
 
 def _fused(settings: Settings, dtype: type) -> Measured:
     X, y = gaussian(settings.rows(ROWS), FEATURES, settings.seed, dtype=dtype)
-    coef = np.random.default_rng(settings.seed + 1).normal(scale=0.1, size=FEATURES)
-    weight = np.ones(len(y))
+    coef = np.random.default_rng(settings.seed + 1).normal(scale=0.1, size=(1, FEATURES))
+    weight, intercept = np.ones(len(y)), np.array([0.1])
     # What a fit makes of X: for such columns, products in the precision of X.
     design = ScaledDesign(DenseDesign(X), weight, fit_intercept=True).design
     with ThreadPoolExecutor(num_threads()) as pool:
         rivals = {name: _reader(read, X, pool) for name, read in READERS.items()}
-        rivals["pass"] = lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value
+        rivals["pass"] = lambda: design.value_gradient(coef, intercept, y, weight, LOSS).value
         timings = race(rivals, settings.repeats(25), warm_up=True)
     best_read = min(timings[name].best for name in READERS)
     mine = timings["pass"].best
@@ -85,7 +85,7 @@ def _numpy_probe(raw: Any, x: Any, y: Any, weight: Any) -> NDArray[np.float64]:
     costs = []
     for step in STEPS:
         z = LOSS.gamma * y * (raw + step * x)
-        low = np.where(y > 0, LOSS.a, LOSS.low_negative)
+        low = np.where(y > 0, LOSS.low[1], LOSS.low[0])
         costs.append(weight @ -np.log(low + LOSS.b / (1.0 + np.exp(-z))))
     return np.array(costs)
 
@@ -102,7 +102,7 @@ def probe(settings: Settings) -> Measured:
     design, j = DenseDesign(X), FEATURES // 2
     timings = race(
         {
-            "probe": lambda: design.probe(raw, j, 0.0, STEPS, y, weight, LOSS),
+            "probe": lambda: design.probe(raw, (j, 0.0, 0, STEPS), y, weight, LOSS),
             "NumPy": lambda: _numpy_probe(raw, X[:, j], y, weight),
         },
         settings.repeats(9),

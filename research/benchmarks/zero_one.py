@@ -18,7 +18,7 @@ from research.benchmarks.timing import race, seconds, show
 from research.claims.zero_one import PUBLISHED
 
 ROWS, FEATURES = 350_000, 254
-LOSS = BetaBernoulli(0.1, 0.8, gamma=4.0)
+LOSS = BetaBernoulli.binary(0.1, 0.8, gamma=4.0)
 SEEDS = 5
 
 
@@ -60,13 +60,14 @@ def zero_one_sla(settings: Settings) -> Measured:
 def zero_one_line(settings: Settings) -> Measured:
     X, y = gaussian(settings.rows(ROWS), FEATURES, settings.seed)
     rng = np.random.default_rng(settings.seed + 1)
-    coef, direction = rng.normal(size=(2, FEATURES))
+    coef, direction = rng.normal(size=(2, 1, FEATURES))
     design, weight = DenseDesign(X), np.ones(len(y))
-    raw = design.scores(coef, 0.0)
+    zero = np.zeros(1)
+    raw = design.scores(coef, zero)
     timings = race(
         {
-            "line": lambda: exact_line(raw, design.scores(direction, 0.0), y, weight),
-            "pass": lambda: design.value_gradient(coef, 0.0, y, weight, LOSS),
+            "line": lambda: exact_line(raw, design.scores(direction, zero), y, weight),
+            "pass": lambda: design.value_gradient(coef, zero, y, weight, LOSS),
         },
         settings.repeats(9),
         warm_up=True,

@@ -126,9 +126,9 @@ def _centres(run: ClaimRun) -> Measured:
     from bblr.designs.kernel_function import Gram, KernelFunction
     from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
     from bblr.kernel.kernel_front import scale_width
-    from bblr.losses import BetaPrior
+    from bblr.losses import Plateaus
 
-    prior, l2, descent = BetaPrior(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
+    prior, l2, descent = Plateaus.binary(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
     errors: dict[str, list[float]] = {}
     for seed in range(run.seed, run.seed + _REPEATS):
         parts = trec07p_normalised(seed).first(_CENTRE_ROWS)

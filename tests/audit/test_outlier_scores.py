@@ -10,10 +10,9 @@ from sklearn.datasets import load_iris
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
-    DirichletPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
     SLAClassifier,
     ZeroOneClassifier,
 )
@@ -57,8 +56,8 @@ def test_the_score_is_the_odds_of_the_noise_channel(model, classes):
         raw = np.column_stack([np.zeros(len(raw)), raw])
     shares = np.exp(model.link_.gamma * (raw - raw.max(axis=1, keepdims=True)))
     own = (shares / shares.sum(axis=1, keepdims=True))[np.arange(len(y)), y]
-    low = (1 - model.link_.prior.b) / classes
-    noise, meant = low * (1 - own), (low + model.link_.prior.b) * own
+    low = (1 - model.link_.plateaus.b) / classes
+    noise, meant = low * (1 - own), (low + model.link_.plateaus.b) * own
     np.testing.assert_allclose(model.outlier_scores(X, y), np.log(noise / meant), rtol=1e-6)
 
 
@@ -100,7 +99,7 @@ def test_huge_scores_and_no_plateaus_stay_numbers():
     assert log_odds_against(np.array([1e308]), np.array([0]), 1e10)[0] > 1e299
 
 
-@pytest.mark.parametrize("prior", [BetaPrior(0.0, 1.0), BetaPrior(0.3, 0.6)])
+@pytest.mark.parametrize("prior", [Plateaus.binary(0.0, 1.0), Plateaus.binary(0.3, 0.6)])
 def test_any_prior(prior):
     X, y = blobs()
     scores = BBLRClassifier(prior).fit(X, y).outlier_scores(X, y)
@@ -109,7 +108,7 @@ def test_any_prior(prior):
 
 def test_uneven_plateaus_of_many_classes():
     X, y = load_iris(return_X_y=True)
-    model = BBLRClassifier(DirichletPrior((0.05, 0.1, 0.2))).fit(X, y)
+    model = BBLRClassifier(Plateaus((0.05, 0.1, 0.2))).fit(X, y)
     y[3] = 2
     assert model.outlier_scores(X, y).argmax() == 3
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import dask
-from bblr import BBLRClassifier, BBLRClassifierCV, BetaPrior
+from bblr import BBLRClassifier, BBLRClassifierCV, Plateaus
 from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
 from bblr.designs.dask import actors, vectors
 
@@ -56,7 +56,7 @@ def test_any_partitioning_gives_the_local_fit(client, rows, n_parts, empty):
         {"prior": "empirical", "class_weight": "balanced"},
         {"prior": "weak", "class_weight": {1: 3.0}, "l2": 30.0},
         {"class_weight": {0: 1.0, 1: 3.0, 2: 0.0}},
-        {"prior": BetaPrior(0.1, 0.7)},
+        {"prior": Plateaus.binary(0.1, 0.7)},
         {"prior": "learned"},
     ],
     ids=str,

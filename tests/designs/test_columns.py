@@ -29,7 +29,7 @@ def form(request, monkeypatch):
 @pytest.mark.parametrize("kind", ["indicators", "counts"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.05, 0.7, 3.0), Sigmoid(2.0)], ids=repr)
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.05, 0.7, 3.0), Sigmoid(2.0)], ids=repr)
 @pytest.mark.parametrize("n_rows", [1, 101, 1100])
 def test_a_pass_is_that_of_the_dense_matrix(form, kind, index, dtype, loss, n_rows, threaded):
     rng = np.random.default_rng(1)

@@ -164,7 +164,7 @@ def designs(request):
     return whole, part
 
 
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8, 2.0), Hinge()], ids=repr)
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.1, 0.8, 2.0), Hinge()], ids=repr)
 def test_a_small_cache_changes_nothing(designs, loss):
     whole, part = designs
     rng = np.random.default_rng(2)

@@ -9,14 +9,14 @@ from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
 
 GRID = np.arange(-40, 41) * 0.2
 CASES = [
-    BetaBernoulli(0.1, 0.8),
-    BetaBernoulli(0.05, 0.7, 8.0),
-    BetaBernoulli(0.0098, 0.9804, 200.0),
-    BetaBernoulli(1e-5, 0.5, 2.0),
+    BetaBernoulli.binary(0.1, 0.8),
+    BetaBernoulli.binary(0.05, 0.7, 8.0),
+    BetaBernoulli.binary(0.0098, 0.9804, 200.0),
+    BetaBernoulli.binary(1e-5, 0.5, 2.0),
     Sigmoid(2.0),
     Sigmoid(200.0),
-    BetaBernoulli(0.0, 1.0, 3.0),  # no plateau: step by step
-    BetaBernoulli(0.2, 0.8, 3.0),
+    BetaBernoulli.binary(0.0, 1.0, 3.0),  # no plateau: step by step
+    BetaBernoulli.binary(0.2, 0.8, 3.0),
     LOSSES["hinge"],
     LOSSES["logistic"],
 ]
@@ -118,7 +118,7 @@ def test_a_grid_is_faster_than_its_steps_one_by_one():
 @pytest.mark.parametrize("low", [1e-2, 1e-4, 2e-6])
 def test_far_rows_sit_on_their_plateau_exactly(low):
     """The cut of exp(-z) must not be seen: a far wrong row costs -log(low)."""
-    loss = BetaBernoulli(low, 1 - 2 * low)
+    loss = BetaBernoulli.binary(low, 1 - 2 * low)
     raw, y = np.full(32, -900.0), np.ones(32)
     found = Rows().probe(raw, np.ones(32), np.array([0.0, 1.0]), y, y, loss)
     np.testing.assert_allclose(found, -32 * np.log(low), rtol=1e-10)

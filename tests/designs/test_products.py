@@ -9,8 +9,8 @@ from bblr.losses import BetaBernoulli, Hinge, Logistic, Sigmoid
 
 LOSSES = [
     Logistic(),
-    BetaBernoulli(0.05, 0.7, 3.0),
-    BetaBernoulli(0.0, 0.9),
+    BetaBernoulli.binary(0.05, 0.7, 3.0),
+    BetaBernoulli.binary(0.0, 0.9),
     Sigmoid(4.0),
     Hinge(),
 ]
@@ -74,7 +74,7 @@ def test_curvature_and_square_pull(X, stored, rows, threaded):
     weight, X, design = rows[1], X.astype(np.float64), make_design(stored)
     centre = np.random.default_rng(6).normal(size=X.shape[1])
     Z = X - centre
-    close(design.square_pull(weight, centre), weight @ Z**2)
+    close(design.column_squares(weight, centre), weight @ Z**2)
     chosen = np.array([3, 1000, 7, 64, 65])
     for some in (chosen, np.arange(len(X))):
         cross, edge, total = design.curvature(some, weight[some], centre)
@@ -100,8 +100,8 @@ def every_method(design, y, weight):
     design.moments(weight)
     design.square_norm(COEF, np.ones(len(COEF)))
     design.curvature(np.arange(50), weight[:50], 0 * COEF)
-    design.square_pull(weight, 0 * COEF)
-    design.probe(raw, 3, 50.0, np.linspace(-1, 1, 9), y, weight, BetaBernoulli(0.1, 0.8))
+    design.column_squares(weight, 0 * COEF)
+    design.probe(raw, 3, 50.0, np.linspace(-1, 1, 9), y, weight, BetaBernoulli.binary(0.1, 0.8))
 
 
 def test_nothing_is_ever_written(stored, rows):
@@ -169,7 +169,7 @@ def test_duplicate_entries_of_a_sparse_matrix_add_up(rows):
     one, y = np.ones(3), np.array([1.0, -1.0, 1.0])
     close(pieces.moments(one).variance, whole.moments(one).variance)
     zero = np.zeros(pieces.n_features)
-    close(pieces.square_pull(one, zero), whole.square_pull(one, zero))
+    close(pieces.column_squares(one, zero), whole.column_squares(one, zero))
     steps = np.array([0.0, 1.0, 2.0])
     args = (np.zeros(3), 0, 0.0, steps, y, one, Logistic())
     close(pieces.probe(*args), whole.probe(*args))

@@ -7,7 +7,7 @@ from scipy import sparse
 from bblr.designs import ScaledDesign, make_design
 from bblr.losses import BetaBernoulli, Logistic
 
-LOSS = BetaBernoulli(0.05, 0.7, 2.0)
+LOSS = BetaBernoulli.binary(0.05, 0.7, 2.0)
 
 
 @pytest.fixture(params=[True, False], ids=["intercept", "no-intercept"])
@@ -45,7 +45,7 @@ def test_products_are_those_of_the_scaled_matrix(X, stored, rows, theta, fit_int
     np.testing.assert_allclose(raw, Z @ theta, atol=1e-4 if half else 1e-9)
     cross = Z.T @ (weight[:, None] * Z)
     np.testing.assert_allclose(design.curvature(weight, len(y)), cross, rtol=1e-8, atol=1e-7)
-    diagonal = design.square_pull(weight)
+    diagonal = design.column_squares(weight)
     np.testing.assert_allclose(diagonal, np.diag(cross), rtol=1e-6 if half else 1e-8, atol=1e-7)
     steps = np.linspace(-1, 1, 5)
     for j in range(design.size):

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from bblr.designs import make_design
 from bblr.designs.rows import Rows
-from bblr.losses import DirichletDiscrete
+from bblr.losses import BetaBernoulli
 
 LOWS = {
     "even": (0.02,) * 10,
@@ -26,7 +26,7 @@ def low(request):
 def test_fisher_information(low, gamma, n):
     rng = np.random.default_rng(n)
     raw, weight = 4.0 * rng.standard_normal((n, len(low))), rng.random(n)
-    loss = DirichletDiscrete(low, gamma)
+    loss = BetaBernoulli(low, gamma)
     found = Rows().fisher(loss, raw, weight)
     expected = weight[:, None] * loss.curvature(raw)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13 * expected.max())
@@ -41,7 +41,7 @@ def test_passes(low, gamma, convert):
     n, classes = 2500, len(low)
     X, y = rng.standard_normal((n, 5)), rng.integers(0, classes, n)
     coef, intercepts = rng.standard_normal((classes, 5)), rng.standard_normal(classes)
-    weight, loss = rng.random(n), DirichletDiscrete(low, gamma)
+    weight, loss = rng.random(n), BetaBernoulli(low, gamma)
     done = make_design(convert(X)).many_value_gradient(coef, intercepts, y, weight, loss)
     raw = X @ coef.T + intercepts
     values, slopes = loss.value_gradient(y, raw)

@@ -7,7 +7,7 @@ import pytest
 
 from bblr.designs import DenseDesign, Shards, StreamedDesign, mapped, parquet
 from bblr.designs.mapped import MappedRows, backing_map
-from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge
+from bblr.losses import BetaBernoulli, Hinge
 
 N, D = 103, 5
 RNG = np.random.default_rng(0)
@@ -82,8 +82,8 @@ def calls(rng):
     coef, centre = rng.normal(size=D), rng.normal(size=D)
     scale, rows = rng.uniform(1, 2, D), np.array([4, 102, 18, 17, 60])
     many = rng.normal(size=(3, D)), rng.normal(size=3)
-    loss, classes = BetaBernoulli(0.1, 0.8, 2.0), rng.integers(0, 3, N)
-    softmax = DirichletDiscrete((0.1, 0.1, 0.2), 1.5)
+    loss, classes = BetaBernoulli.binary(0.1, 0.8, 2.0), rng.integers(0, 3, N)
+    softmax = BetaBernoulli(Plateaus((0.1, 0.1, 0.2)), 1.5)
     return {
         "scores": (coef, 0.3),
         "pull": (weight,),

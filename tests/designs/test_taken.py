@@ -8,7 +8,7 @@ from bblr.designs.base import Design
 from bblr.designs.dense import DenseDesign, surely_finite
 from bblr.losses import BetaBernoulli, Logistic, Sigmoid
 
-LOSS = BetaBernoulli(0.05, 0.7, 3.0)
+LOSS = BetaBernoulli.binary(0.05, 0.7, 3.0)
 SOME = np.array([0, 3, 4, 500, 1099])
 
 
@@ -49,7 +49,7 @@ def test_tensors(monkeypatch):
     monkeypatch.setattr("bblr.designs.torch._QUICK", 100)
     np.testing.assert_array_equal(design.taken(SOME).table(), X[SOME])
     raw, y, weight = rng.normal(scale=3, size=60), rng.choice([-1.0, 1.0], 60), rng.random(60)
-    for loss in (LOSS, Logistic(), Sigmoid(2.0), BetaBernoulli(0.1, 0.9)):
+    for loss in (LOSS, Logistic(), Sigmoid(2.0), BetaBernoulli.binary(0.1, 0.9)):
         here = make_design(X).rows.bend(loss, y, raw, weight)
         there = design.rows.bend(loss, *map(torch.from_numpy, (y, raw, weight)))
         np.testing.assert_allclose(there.numpy(), here, rtol=1e-12, atol=1e-15)

@@ -5,8 +5,7 @@ import pytest
 
 from bblr._numeric.tensors import find_device
 from bblr.designs import DenseDesign, ScaledDesign
-from bblr.losses import BetaBernoulli, DirichletDiscrete, Hinge, Logistic, Sigmoid, ZeroOne
-from bblr.many_objective import ManyObjective
+from bblr.losses import BetaBernoulli, Hinge, Logistic, Sigmoid, ZeroOne
 from bblr.objective import Objective
 from bblr.penalties import Gaussian
 
@@ -21,10 +20,10 @@ from bblr.designs import torch_place as place  # noqa: E402
 DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")
 N, D = 700, 5
 LOSSES = [
-    BetaBernoulli(0.1, 0.7, 2.0),
-    BetaBernoulli(0.0, 0.9, 2.0),
-    BetaBernoulli(0.1, 0.9, 4.0),
-    BetaBernoulli(0.2, 0.6, 8.0),
+    BetaBernoulli.binary(0.1, 0.7, 2.0),
+    BetaBernoulli.binary(0.0, 0.9, 2.0),
+    BetaBernoulli.binary(0.1, 0.9, 4.0),
+    BetaBernoulli.binary(0.2, 0.6, 8.0),
     Logistic(),
     Sigmoid(3.0),
     ZeroOne(),
@@ -84,7 +83,7 @@ def test_products_are_those_of_the_dense_design(store, rows, dtype, order):
     close(mine.table(), theirs.table())
     close(mine.many_scores(coefs, shifts), theirs.many_scores(coefs, shifts))
     close(mine.square_norm(centre, scale), theirs.square_norm(centre, scale))
-    close(mine.square_pull(vector(weight), centre), theirs.square_pull(weight, centre))
+    close(mine.column_squares(vector(weight), centre), theirs.column_squares(weight, centre))
     for j in range(D):
         close(mine.column(j)[1], theirs.column(j)[1])
         close(mine.along(j, 0.3), theirs.along(j, 0.3))
@@ -189,12 +188,12 @@ def test_zero_one_lines_agree(store, rows):
 def test_objectives_of_many_classes_agree(store, rows, low):
     weight, design = rows[1], store(matrix())
     y = np.random.default_rng(4).integers(0, 3, N)
-    vector, loss = design.rows.vector, DirichletDiscrete(low, 2.0)
-    one = ManyObjective(
+    vector, loss = design.rows.vector, BetaBernoulli(low, 2.0)
+    one = Objective(
         loss, Gaussian(1.0), ScaledDesign(DenseDesign(matrix()), weight, True), y, weight
     )
     scaled = ScaledDesign(design, vector(weight), True)
-    other = ManyObjective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
+    other = Objective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
     rng = np.random.default_rng(5)
     theta, direction = rng.normal(size=(2, one.size))
     value, gradient, raw = one.value_gradient(theta)

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from bblr.designs import torch_fused, torch_losses, torch_rows  # noqa: E402
 
 LOSSES = [
-    BetaBernoulli(0.1, 0.7, 2.0),
-    BetaBernoulli(0.0, 0.9, 2.0),
-    BetaBernoulli(0.1, 0.9, 4.0),
-    BetaBernoulli(0.2, 0.6, 8.0),
+    BetaBernoulli.binary(0.1, 0.7, 2.0),
+    BetaBernoulli.binary(0.0, 0.9, 2.0),
+    BetaBernoulli.binary(0.1, 0.9, 4.0),
+    BetaBernoulli.binary(0.2, 0.6, 8.0),
     Logistic(),
 ]
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from bblr.designs import ScaledDesign, make_design
 from bblr.losses import BetaBernoulli, Hinge, Logistic, Sigmoid
 
-LOSSES = [Logistic(), BetaBernoulli(0.05, 0.7, 3.0), Sigmoid(4.0), Hinge()]
+LOSSES = [Logistic(), BetaBernoulli.binary(0.05, 0.7, 3.0), Sigmoid(4.0), Hinge()]
 STORAGE = [np.ascontiguousarray, np.asfortranarray, sparse.csr_array]
 
 
@@ -50,6 +50,6 @@ def test_probe_and_curvature(pair, loss):
         scaled = ScaledDesign(design, weight, True)
         raw = scaled.scores(theta)
         probes = [scaled.probe(raw, j, steps, y, weight, loss) for j in range(5)]
-        found.append((*probes, scaled.curvature(weight, 10**6), scaled.square_pull(weight)))
+        found.append((*probes, scaled.curvature(weight, 10**6), scaled.column_squares(weight)))
     for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)

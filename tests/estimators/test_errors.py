@@ -11,10 +11,9 @@ from sklearn.preprocessing import OneHotEncoder
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
-    DirichletPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
     SLAClassifier,
     ZeroOneClassifier,
 )
@@ -25,7 +24,7 @@ Y = np.arange(20) % 2
 BAD_PARAMETERS = [
     (BBLRClassifier(prior="strong"), "prior"),
     (BBLRClassifier(prior=3), "prior"),
-    (BBLRClassifier(prior=BetaPrior(0.6, 0.3)), "prior"),
+    (BBLRClassifier(prior=Plateaus.binary(0.6, 0.3)), "prior"),
     (BBLRClassifier(l2=-1), "l2"),
     (BBLRClassifier(l2=np.nan), "l2"),
     (BBLRClassifier(gamma_min=0), "gamma_min"),
@@ -70,7 +69,7 @@ BAD_PARAMETERS = [
     (KernelBBLRClassifierCV(cv=1), "cv"),
     (KernelBBLRClassifierCV(gamma_limit=0.5), "gamma_limit"),
     (KernelBBLRClassifierCV(prior="weakish"), "prior"),
-    (BBLRClassifier(DirichletPrior.weak(3)), "prior must have a plateau for each class"),
+    (BBLRClassifier(Plateaus.weak(3)), "prior must have a plateau for each class"),
     (SLAClassifier(gamma_min=-1), "gamma_min"),
     (SLAClassifier(gamma_min=10, gamma_max=2), "gamma_min"),
     (SLAClassifier(spacing=0), "spacing"),

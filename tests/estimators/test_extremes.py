@@ -10,9 +10,9 @@ from sklearn.model_selection import cross_val_score
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
     Shards,
     SLAClassifier,
     ZeroOneClassifier,
@@ -166,7 +166,7 @@ def test_heavy_examples_keep_the_link_between_its_plateaus():
     for heaviest in (1e13, 1e60, 1e100):
         link = Link.fit(decision, y, np.array([heaviest, 1.0, heaviest, 1e-12, 1.0]))
         assert np.isfinite(link.probability(decision)).all()
-        assert link.prior.straddles_half
+        assert link.plateaus.every_class_can_win
 
 
 def test_a_constant_column_of_a_sparse_matrix_has_no_variance():
@@ -272,7 +272,7 @@ def test_similarities_can_be_squared():
         Group(np.ones((2, 1)), pairs=[[0, 1]], similarities=[1e300])
 
 
-SEARCH = {"solver": "search", "l2": 3.0, "prior": BetaPrior(0.2, 0.6)}
+SEARCH = {"solver": "search", "l2": 3.0, "prior": Plateaus.binary(0.2, 0.6)}
 
 
 @pytest.mark.parametrize("size", [3.7, 3.7 * 2.0**27, 3.7e15, -1e-9])

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
-from bblr import BBLRClassifier, BetaPrior, KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr import BBLRClassifier, KernelBBLRClassifier, KernelBBLRClassifierCV, Plateaus
 from bblr.datasets import load_uci
 from bblr.designs.kernel_function import KernelFunction
 
@@ -68,7 +68,7 @@ def test_precomputed_and_callable_are_the_named_kernel(pima, sparsity, penalty):
 def test_without_plateaus_and_penalty_it_is_logistic_regression_on_features(moons):
     X, y = moons
     model = KernelBBLRClassifier(
-        "poly", degree=2, coef0=1.0, kernel_gamma=1.0, prior=BetaPrior(1e-12, 1 - 2e-12),
+        "poly", degree=2, coef0=1.0, kernel_gamma=1.0, prior=Plateaus.binary(1e-12, 1 - 2e-12),
         l2=0.5, **EXACT,
     ).fit(X, y)  # fmt: skip
     # (x'z + 1)^2 is the inner product of these.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from bblr import BetaPrior, KernelBBLRClassifierCV
+from bblr import KernelBBLRClassifierCV, Plateaus
 from bblr.designs.kernel_function import Gram, KernelFunction
 from bblr.kernel.fit import KernelProblem, make_kernel_descent
 from bblr.kernel.kernel_search import (
@@ -25,7 +25,7 @@ def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
     problem = KernelProblem(gram, y, np.ones(200), True, True, 1e9)
     fold = Fold(np.arange(40, 200), np.arange(40))
     search = KernelSearch(problem, [fold], make_kernel_descent(1e-13, 500), None, 0)
-    path = Path(BetaPrior(0.05, 0.9), 0.3, (1.0,), None)
+    path = Path(Plateaus.binary(0.05, 0.9), 0.3, (1.0,), None)
     (cell,) = search.grid((0.05,), (0.3,), path.prior)
     found = score_held_out(*_fitted_alone(search, fold, path))
     assert cell.error == pytest.approx(found.errors / 40, abs=1e-12)
@@ -59,7 +59,7 @@ def test_width_and_penalty_suit_the_number_of_vectors(moons):
     ones = np.ones(120)
     problem = KernelProblem(Gram(KernelFunction("rbf", 1.0), X), t, ones, True, True, 1e9)
     widths, l2s = (0.25, 0.5, 1.0, 8.0, 64.0), (1.0, 0.1, 0.01)
-    path = Path(BetaPrior(0.05, 0.9), 0.1, (1.0,), None)
+    path = Path(Plateaus.binary(0.05, 0.9), 0.1, (1.0,), None)
     sparsify = _sparsify(problem, 5, said := [])
     width, chosen = sparsify.suited(8.0, path, widths, l2s)
     once = replace(sparsify.search, folds=sparsify.search.folds[:2])
@@ -111,7 +111,7 @@ def test_cv_takes_splits_weights_and_jobs(moons):
     assert not np.isin(np.arange(0, 150, 7), one.support_).any()
 
 
-@pytest.mark.parametrize("prior", ["weak", "learned", "empirical", BetaPrior(0.1, 0.8)])
+@pytest.mark.parametrize("prior", ["weak", "learned", "empirical", Plateaus.binary(0.1, 0.8)])
 def test_cv_with_other_plateaus(moons, prior):
     X, y = moons
     model = KernelBBLRClassifierCV(

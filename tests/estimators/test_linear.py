@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bblr import BBLRClassifier, BBLRClassifierCV, BetaPrior, SLAClassifier
+from bblr import BBLRClassifier, BBLRClassifierCV, Plateaus, SLAClassifier
 from bblr.datasets import load_uci
 from bblr.solvers import LBFGS
 
@@ -80,7 +80,7 @@ def test_predict_is_the_argmax_and_the_sign(model, noisy_data):
     np.testing.assert_array_equal(predicted, fitted.classes_[probability.argmax(axis=1)])
     np.testing.assert_array_equal(predicted == "spam", decision > 0)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    prior = fitted.link_.prior
+    prior = fitted.link_.plateaus
     assert prior.a <= probability[:, 1].min() <= probability[:, 1].max() <= prior.a + prior.b
     np.testing.assert_allclose(
         decision, X @ fitted.coef_[0] + fitted.intercept_[0], rtol=1e-9, atol=1e-9
@@ -187,8 +187,10 @@ def test_warm_start_continues(noisy_data):
 
 def test_own_prior_solver_and_class_weight(noisy_data):
     X, y = noisy_data
-    model = BBLRClassifier(BetaPrior(0.1, 0.7), solver=LBFGS(), class_weight={0: 5.0}).fit(X, y)
-    plain = BBLRClassifier(BetaPrior(0.1, 0.7), solver=LBFGS()).fit(X, y)
+    model = BBLRClassifier(Plateaus.binary(0.1, 0.7), solver=LBFGS(), class_weight={0: 5.0}).fit(
+        X, y
+    )
+    plain = BBLRClassifier(Plateaus.binary(0.1, 0.7), solver=LBFGS()).fit(X, y)
     assert model.predict(X).mean() < plain.predict(X).mean()
 
 

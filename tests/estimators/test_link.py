@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bblr import BetaPrior
+from bblr import Plateaus
 from bblr.training.link import Link
 
 
 @pytest.mark.parametrize("a", [0.01, 0.2, 0.45])
 @pytest.mark.parametrize("top", [0.55, 0.9, 0.99])
 def test_one_half_is_at_zero_and_probability_rises(a, top):
-    link = Link(BetaPrior(a, top - a), gamma=3.0)
+    link = Link(Plateaus.binary(a, top - a), gamma=3.0)
     assert link.probability(0.0) == pytest.approx(0.5, abs=1e-15)
     values = link.probability(np.linspace(-50, 50, 101))
     assert (np.diff(values) >= 0).all()
@@ -21,7 +21,7 @@ def test_one_half_is_at_zero_and_probability_rises(a, top):
 
 @pytest.mark.parametrize("width", [7e-12, 1e-3, 0.8])
 def test_the_likelier_class_is_the_sign_of_the_decision(width):
-    link = Link(BetaPrior(0.5 - 0.5 * width, width), gamma=6.0)
+    link = Link(Plateaus.binary(0.5 - 0.5 * width, width), gamma=6.0)
     decision = np.concatenate([[0.0], np.logspace(-300, 1, 50)])
     decision = np.concatenate([-decision, decision])
     p = link.probability(decision)
@@ -30,12 +30,12 @@ def test_the_likelier_class_is_the_sign_of_the_decision(width):
 
 def test_recovers_the_truth():
     rng = np.random.default_rng(0)
-    truth = Link(BetaPrior(0.1, 0.75), gamma=4.0)
+    truth = Link(Plateaus.binary(0.1, 0.75), gamma=4.0)
     decision = rng.normal(size=100_000)
     y = np.where(rng.random(100_000) < truth.probability(decision), 1.0, -1.0)
     found = Link.fit(decision, y, np.ones(100_000))
-    assert found.prior.a == pytest.approx(0.1, abs=0.01)
-    assert found.prior.b == pytest.approx(0.75, abs=0.02)
+    assert found.plateaus.a == pytest.approx(0.1, abs=0.01)
+    assert found.plateaus.b == pytest.approx(0.75, abs=0.02)
     assert found.gamma == pytest.approx(4.0, rel=0.1)
 
 
@@ -57,7 +57,7 @@ def test_nearly_separable_scores_do_not_end_on_a_plateau_at_one_half(seed):
 
 
 def test_without_plateaus_keeps_the_decision():
-    link = Link(BetaPrior(0.1, 0.6), gamma=2.0)
+    link = Link(Plateaus.binary(0.1, 0.6), gamma=2.0)
     decision = np.linspace(-3, 3, 13)
     bare = link.without_plateaus().probability(decision)
     np.testing.assert_array_equal(bare > 0.5, decision > 0)

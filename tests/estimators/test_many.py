@@ -14,20 +14,19 @@ from sklearn.preprocessing import StandardScaler
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
-    DirichletPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
 )
-from bblr.losses import DirichletDiscrete
-from bblr.training.many_link import ManyLink, _Likelihood
+from bblr.losses import BetaBernoulli
+from bblr.training.link import Link, _Likelihood
 
 LINEAR = [
     BBLRClassifier(),
     BBLRClassifier("learned"),
     BBLRClassifier("empirical"),
     BBLRClassifier("weak", gamma_max=1),
-    BBLRClassifier(DirichletPrior((0.1, 0.05, 0.0)), leverage=3.0),
+    BBLRClassifier(Plateaus((0.1, 0.05, 0.0)), leverage=3.0),
     BBLRClassifier(solver="sla", gamma_max=2.0),
     BBLRClassifier(solver="search", gamma_max=2.0, random_state=0),
     BBLRClassifierCV(cv=2, l2s=(1.0, 10.0), gamma_limit=2.0, random_state=0),
@@ -59,7 +58,7 @@ def test_fits_and_speaks_in_probabilities(model, wine):
     assert model.classes_.tolist() == ["a", "b", "c"]
     probability = model.predict_proba(X)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    assert (probability >= np.array(model.link_.prior.low) - 1e-12).all()
+    assert (probability >= np.array(model.link_.plateaus.low) - 1e-12).all()
     np.testing.assert_array_equal(model.predict(X), model.classes_[probability.argmax(axis=1)])
     assert model.decision_function(X).shape == (len(y), 3)
     assert model.score(X[1::2], y[1::2]) > 0.9
@@ -102,7 +101,7 @@ def test_without_plateaus_it_is_multinomial_logistic_regression(wine):
     X, y = wine
     # The penalty of many classes counts twice, so that two of them are the binary model.
     plain = BBLRClassifier(
-        DirichletPrior((0.0,) * 3), l2=0.5, gamma_max=1.0, leverage=None, tol=1e-14
+        Plateaus((0.0,) * 3), l2=0.5, gamma_max=1.0, leverage=None, tol=1e-14
     ).fit(X, y)
     expected = LogisticRegression(C=1.0, tol=1e-10, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(
@@ -113,12 +112,9 @@ def test_without_plateaus_it_is_multinomial_logistic_regression(wine):
 def test_two_classes_take_the_binary_path(wine):
     X, y = wine
     X, y = X[y != "a"], y[y != "a"]
-    beta = BetaPrior(0.1, 0.7)
-    one = BBLRClassifier(beta).fit(X, y)
-    two = BBLRClassifier(DirichletPrior.from_beta(beta)).fit(X, y)
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert one.coef_.shape == (1, X.shape[1])
-    assert two.prior_ == BetaPrior(0.1, 0.7)
+    model = BBLRClassifier(Plateaus((0.2, 0.1))).fit(X, y)
+    assert model.coef_.shape == (1, X.shape[1])
+    assert model.prior_ == Plateaus.binary(0.1, 0.7)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +175,11 @@ def test_search_finds_a_plane_for_each_class():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (BBLRClassifier(BetaPrior(0.1, 0.8)), "Give a DirichletPrior"),
-        (BBLRClassifier(DirichletPrior.weak(4)), "has 4, y holds 3 classes"),
-        (BBLRClassifier(DirichletPrior((0.6, 0.0, 0.1))), "every class"),
-        (KernelBBLRClassifier(BetaPrior(0.1, 0.8)), "kernel"),
-        (KernelBBLRClassifierCV(prior=BetaPrior(0.1, 0.8)), "Give a DirichletPrior"),
+        (BBLRClassifier(Plateaus.binary(0.1, 0.8)), "has 2, y holds 3 classes"),
+        (BBLRClassifier(Plateaus.weak(4)), "has 4, y holds 3 classes"),
+        (BBLRClassifier(Plateaus((0.6, 0.0, 0.1))), "every class"),
+        (KernelBBLRClassifier(Plateaus.binary(0.1, 0.8)), "kernel"),
+        (KernelBBLRClassifierCV(prior=Plateaus.binary(0.1, 0.8)), "has 2, y holds 3 classes"),
     ],
 )
 def test_priors_that_do_not_fit_are_named(model, message, wine):
@@ -209,12 +205,12 @@ def test_link_has_the_gradient_of_its_likelihood(even):
 def test_link_recovers_what_made_the_labels():
     rng = np.random.default_rng(0)
     decision = 2.0 * rng.standard_normal((40_000, 3))
-    for prior, even in ((DirichletPrior.symmetric(0.3, 3), True),
-                        (DirichletPrior((0.2, 0.1, 0.05)), False)):  # fmt: skip
-        truth = DirichletDiscrete.from_prior(prior, 1.5).probability(decision)
+    for prior, even in ((Plateaus.symmetric(0.3, 3), True),
+                        (Plateaus((0.2, 0.1, 0.05)), False)):  # fmt: skip
+        truth = BetaBernoulli(prior, 1.5).probability(decision)
         y = (rng.random(len(truth))[:, None] > truth.cumsum(axis=1)).sum(axis=1)
-        link = ManyLink.fit(decision, y, np.ones(len(y)), even=even)
-        assert link.prior.low == pytest.approx(prior.low, abs=0.02)
+        link = Link.fit(decision, y, np.ones(len(y)), even=even)
+        assert link.plateaus.low == pytest.approx(prior.low, abs=0.02)
         assert link.gamma == pytest.approx(1.5, rel=0.1)
 
 
@@ -286,5 +282,5 @@ def test_link_of_scores_that_say_nothing(seed):
     rng = np.random.default_rng(seed)
     decision, y = rng.standard_normal((40, 4)), rng.integers(0, 4, 40)
     for even in (True, False):
-        link = ManyLink.fit(decision, y, np.full(40, 1 / 3), even=even)
-        assert min(link.prior.low) > 0 and 0 < link.gamma < np.inf
+        link = Link.fit(decision, y, np.full(40, 1 / 3), even=even)
+        assert min(link.plateaus.low) > 0 and 0 < link.gamma < np.inf

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bblr import BBLRClassifier, BetaPrior, __version__
+from bblr import BBLRClassifier, Plateaus, __version__
 from bblr._atomic import whole_file
 from bblr.io import ModelFileError, load_model, save_model
 from tests.files.conftest import bblr, fitted
@@ -186,7 +186,7 @@ PAYLOADS = {
     "text": pickle.dumps(("text", None)),
     "a number": pickle.dumps(3),
     "three": pickle.dumps((1, 2, 3)),
-    "a prior": pickle.dumps((BetaPrior.weak(), None)),
+    "a prior": pickle.dumps((Plateaus.weak(), None)),
     "not fitted": pickle.dumps((BBLRClassifier(), None)),
     "a class": pickle.dumps((BBLRClassifier, None)),
 }

@@ -137,7 +137,7 @@ def _collect(record: Record, folder: str) -> None:
 def _repeat(text: str) -> int:
     import numpy as np
 
-    from bblr import BBLRClassifier, BetaPrior, DirichletPrior
+    from bblr import BBLRClassifier, Plateaus
     from tests.fuzz.cases import Case
     from tests.fuzz.cluster import ClusterCase, close
     from tests.fuzz.everything import check
@@ -145,8 +145,8 @@ def _repeat(text: str) -> int:
     from tests.fuzz.joint import JointCase
 
     known = {
-        "np": np, "nan": math.nan, "inf": math.inf, "BetaPrior": BetaPrior, "Case": Case,
-        "ClusterCase": ClusterCase, "DirichletPrior": DirichletPrior, "FileCase": FileCase,
+        "np": np, "nan": math.nan, "inf": math.inf, "Plateaus": Plateaus, "Case": Case,
+        "ClusterCase": ClusterCase, "FileCase": FileCase,
         "JointCase": JointCase, "BBLRClassifier": BBLRClassifier,
     }  # fmt: skip
     try:

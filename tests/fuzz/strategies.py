@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bblr import BetaPrior, DirichletPrior
+from bblr import Plateaus
 from tests.fuzz import cases, layouts
 from tests.fuzz.cases import Case
 
@@ -24,8 +24,8 @@ _WEIGHT = (
 )  # fmt: skip
 _FLAG = (True, False, 1, 0, None)
 _PRIOR = (
-    "robust", "mild", "weak", "empirical", "learned", BetaPrior(0.01, 0.5), BetaPrior(0.0, 1.0),
-    BetaPrior(0.49, 0.02), BetaPrior(0.9, 0.05), DirichletPrior.weak(3), "strong", None, 3,
+    "robust", "mild", "weak", "empirical", "learned", Plateaus.binary(0.01, 0.5),
+    Plateaus.binary(0.0, 1.0), Plateaus.binary(0.49, 0.02), Plateaus.binary(0.9, 0.05), Plateaus.weak(3), "strong", None, 3,
 )  # fmt: skip
 
 LINEAR = {

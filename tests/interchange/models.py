@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
-    DirichletPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
     SLAClassifier,
     ZeroOneClassifier,
 )
@@ -25,7 +24,7 @@ KERNELS = ("rbf", "poly", "linear", "laplacian", "cosine")
 TWO: dict[str, Any] = {
     "linear": BBLRClassifier(),
     "linear, no intercept": BBLRClassifier("learned", fit_intercept=False),
-    "linear, uneven": BBLRClassifier(BetaPrior(0.3, 0.6), leverage=3.0),
+    "linear, uneven": BBLRClassifier(Plateaus.binary(0.3, 0.6), leverage=3.0),
     "linear, sharp": BBLRClassifier("weak", gamma_max=1e6, gamma_growth=100.0),
     "linear, cv": BBLRClassifierCV(l2s=(1.0, 3.0), cv=3, random_state=0),
     **{f"kernel, {name}": KernelBBLRClassifier(name, random_state=0) for name in KERNELS},
@@ -44,7 +43,7 @@ TWO: dict[str, Any] = {
 MANY: dict[str, Any] = {
     "many": BBLRClassifier(),
     "many, learned": BBLRClassifier("learned"),
-    "many, uneven": BBLRClassifier(DirichletPrior((0.2, 0.1, 0.05)), fit_intercept=False),
+    "many, uneven": BBLRClassifier(Plateaus((0.2, 0.1, 0.05)), fit_intercept=False),
     "many, cv": BBLRClassifierCV(l2s=(1.0, 3.0), cv=3, random_state=0),
     **{f"many, kernel, {name}": KernelBBLRClassifier(name, random_state=0) for name in KERNELS},
     "many, backward": KernelBBLRClassifier(sparsity="backward", max_vectors=8, random_state=0),

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from bblr import BBLRClassifier, BBLRClassifierCV, DirichletPrior, KernelBBLRClassifier
+from bblr import BBLRClassifier, BBLRClassifierCV, KernelBBLRClassifier, Plateaus
 from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
 from bblr.skops import TRUSTED_TYPES
 from bblr.solvers import (
@@ -117,7 +117,7 @@ def test_grid_searches_come_back():
     assert not any(name.startswith("bblr") for name in theirs)
     grid = GridSearchCV(
         make_pipeline(StandardScaler(), BBLRClassifier()),
-        {"bblrclassifier__prior": ["weak", DirichletPrior((0.1, 0.1, 0.1))]},
+        {"bblrclassifier__prior": ["weak", Plateaus((0.1, 0.1, 0.1))]},
         cv=2,
     ).fit(X, y)
     again = sio.loads(sio.dumps(grid), trusted=[*TRUSTED_TYPES, *theirs])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bblr.losses import BetaBernoulli, BetaPrior, Logistic, ZeroOne
+from bblr.losses import BetaBernoulli, Logistic, Plateaus, ZeroOne
 
 RAW = np.concatenate([np.linspace(-30, 30, 121), [1e9, -1e9, 745.0, -745.0]])
 Y = np.tile([1.0, -1.0], len(RAW))[: len(RAW)]
@@ -17,7 +17,7 @@ shares = st.integers(0, 1000).map(lambda k: k / 1000)
 
 @pytest.mark.parametrize("labels", [Y, -Y])
 def test_without_plateaus_it_is_the_logistic_loss(labels):
-    bare, logistic = BetaBernoulli(0.0, 1.0), Logistic()
+    bare, logistic = BetaBernoulli.binary(0.0, 1.0), Logistic()
     for found, expected in zip(
         bare.value_gradient(labels, RAW), logistic.value_gradient(labels, RAW), strict=True
     ):
@@ -28,12 +28,12 @@ def test_without_plateaus_it_is_the_logistic_loss(labels):
 
 
 def test_gamma_only_scales_the_score():
-    sharp, plain = BetaBernoulli(0.1, 0.7, 8.0), BetaBernoulli(0.1, 0.7)
+    sharp, plain = BetaBernoulli.binary(0.1, 0.7, 8.0), BetaBernoulli.binary(0.1, 0.7)
     np.testing.assert_allclose(sharp.value(Y, RAW), plain.value(Y, 8.0 * RAW), rtol=1e-14)
     np.testing.assert_allclose(sharp.probability(RAW), plain.probability(8.0 * RAW), rtol=1e-14)
 
 
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8), BetaBernoulli(0.05, 0.6)])
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.1, 0.8), BetaBernoulli.binary(0.05, 0.6)])
 @pytest.mark.parametrize("t", [-1, 1])
 def test_scaled_and_shifted_it_tends_to_the_zero_one_loss(loss, t):
     s, c = loss.zero_one_scale(t)
@@ -45,23 +45,27 @@ def test_scaled_and_shifted_it_tends_to_the_zero_one_loss(loss, t):
 
 def test_symmetric_plateaus_share_one_scale():
     for a, b in [(0.1, 0.8), (0.25, 0.5), (0.05, 0.9), (0.01, 0.98), (0.3, 0.4)]:
-        assert BetaBernoulli(a, b).zero_one_scale(1) == BetaBernoulli(a, b).zero_one_scale(-1)
-        assert BetaBernoulli(a, b).threshold == 0.0
-    assert BetaBernoulli(0.1, 0.7).zero_one_scale(1) != BetaBernoulli(0.1, 0.7).zero_one_scale(-1)
+        assert BetaBernoulli.binary(a, b).zero_one_scale(1) == BetaBernoulli.binary(
+            a, b
+        ).zero_one_scale(-1)
+        assert BetaBernoulli.binary(a, b).threshold == 0.0
+    assert BetaBernoulli.binary(0.1, 0.7).zero_one_scale(1) != BetaBernoulli.binary(
+        0.1, 0.7
+    ).zero_one_scale(-1)
 
 
 def test_scale_needs_a_plateau_and_a_label():
     with pytest.raises(ValueError, match="plateau"):
-        BetaBernoulli(0.0, 1.0).zero_one_scale()
+        BetaBernoulli.binary(0.0, 1.0).zero_one_scale()
     with pytest.raises(ValueError, match="t must be"):
-        BetaBernoulli(0.1, 0.8).zero_one_scale(0)
+        BetaBernoulli.binary(0.1, 0.8).zero_one_scale(0)
 
 
 @quick
 @given(k=st.integers(0, 999))
 def test_plateaus_that_add_up_to_one_leave_no_room_below(k):
     """a + b = 1 must mean low_negative = 0, not 5e-17, whatever the rounding of 1 - b - a."""
-    loss = BetaBernoulli(k / 1000, (1000 - k) / 1000)
+    loss = BetaBernoulli.binary(k / 1000, (1000 - k) / 1000)
     assert loss.low_negative == 0.0
     expected = 1e9 - math.log(loss.b)
     assert float(loss.value(-1, 1e9)) == pytest.approx(expected, rel=1e-15)
@@ -73,12 +77,12 @@ def test_plateaus_that_add_up_to_one_leave_no_room_below(k):
 def test_threshold_separates_the_classes(a, b, gamma):
     if b == 0 or a + b > 1:
         return
-    loss = BetaBernoulli(a, b, gamma)
+    loss = BetaBernoulli.binary(a, b, gamma)
     raw = np.linspace(-3, 3, 61)
     raw = raw[np.abs(raw - loss.threshold) > 1e-9]
     above = raw > loss.threshold
     positive = loss.probability(raw)
-    if BetaPrior(a, b).straddles_half:
+    if Plateaus.binary(a, b).every_class_can_win:
         # Equal to 1/2 only where the sigmoid has run onto a plateau that is itself near 1/2.
         assert np.all(positive[above] >= 0.5 - 1e-15)
         assert np.all(positive[~above] <= 0.5 + 1e-15)
@@ -94,19 +98,19 @@ def test_threshold_separates_the_classes(a, b, gamma):
 )
 def test_plateaus_are_checked(a, b, named):
     with pytest.raises(ValueError, match=named):
-        BetaBernoulli(a, b)
+        BetaBernoulli.binary(a, b)
 
 
 def test_plateaus_are_stored_as_checked():
     """What passes the check must be what is computed with: -1e-17 is a zero."""
-    loss = BetaBernoulli(-1e-17, 1.0)
+    loss = BetaBernoulli.binary(-1e-17, 1.0)
     assert loss.a == 0.0
     assert float(loss.value(1, -1e9)) == 1e9
 
 
 def test_from_prior_keeps_the_plateaus():
-    prior = BetaPrior.from_rates(0.9, 0.8)
-    loss = BetaBernoulli.from_prior(prior, gamma=4.0)
+    prior = Plateaus.from_rates([0.8, 0.9])
+    loss = BetaBernoulli(prior, gamma=4.0)
     assert (loss.a, loss.b, loss.gamma) == (prior.a, prior.b, 4.0)
     far = loss.probability([-1e9, 1e9])
     np.testing.assert_allclose(far, [1 - 0.8, 0.9], rtol=1e-15)

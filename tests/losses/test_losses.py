@@ -12,7 +12,9 @@ from bblr.losses import LOSSES, BetaBernoulli, Logistic, Loss, Ramp, ZeroOne, ge
 SHARP = [name for name, loss in LOSSES.items() if hasattr(loss, "gamma")]
 CASES = [loss for loss in LOSSES.values() if loss.name not in SHARP]
 CASES += [LOSSES[name].sharpened(gamma) for name in SHARP for gamma in (0.5, 1.0, 2.0, 32.0)]
-CASES += [BetaBernoulli(a, b, 2.0) for a, b in [(0.05, 0.6), (0.3, 0.4), (0.0, 0.8), (0.25, 0.75)]]
+CASES += [
+    BetaBernoulli.binary(a, b, 2.0) for a, b in [(0.05, 0.6), (0.3, 0.4), (0.0, 0.8), (0.25, 0.75)]
+]
 CASES += [Ramp(3.0, s=-0.25), Ramp(1.0, s=0.0)]
 LIKELIHOODS = [loss for loss in CASES if loss.has_probability]
 EXTREMES = np.array([-1e9, -745.0, 745.0, 1e9])

@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from bblr._numeric.elementary import BLOCK
-from bblr._numeric.fused import bend_weights, block_value_residual, fisher_weights, value_residual
 from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
+from bblr.losses.fused import (
+    block_value_residual,
+    fisher_weights,
+    positive_weights,
+    value_residual,
+)
 
 FUSED = [loss.sharpened(g) for loss in LOSSES.values() if loss.fused for g in (0.3, 1.0, 20.0)]
 FUSED += [
-    BetaBernoulli(a, b, gamma)
+    BetaBernoulli.binary(a, b, gamma)
     for a, b in [(0.0, 1.0), (0.0, 0.7), (0.25, 0.75), (0.05, 0.6), (1e-9, 0.5), (0.1, 0.9)]
     for gamma in (1.0, 64.0)
 ]
@@ -61,7 +66,7 @@ def test_sum_over_many_blocks_equals_the_loss(loss, rows):
     np.testing.assert_allclose(out[start:], (weight * slope)[start:], rtol=1e-12, atol=1e-290)
 
 
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.05, 0.6, 3.0), Sigmoid(3.0)], ids=by_name)
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.05, 0.6, 3.0), Sigmoid(3.0)], ids=by_name)
 @pytest.mark.parametrize("n", [1, 7, BLOCK])
 def test_a_short_block_stops_at_its_end(loss, n, rng):
     raw = rng.normal(size=BLOCK)
@@ -90,13 +95,13 @@ def test_fisher_weights_equal_the_curvature(loss, rows):
 
 
 @pytest.mark.parametrize("loss", FUSED, ids=by_name)
-def test_bend_weights_lie_between_what_is_expected_and_what_is_there(loss, rows):
+def test_positive_weights_lie_between_what_is_expected_and_what_is_there(loss, rows):
     """Mostly the second derivative; where that is negative, a share of the Fisher information."""
     raw, y, weight = rows
     raw = np.clip(raw, -30.0, 30.0)
     out = np.full(len(raw), np.nan)
     start = len(raw) // 3
-    bend_weights(loss.fused, raw, y, weight, start, len(raw), out)
+    positive_weights(loss.fused, raw, y, weight, start, len(raw), out)
     h = 1e-5
     second = (loss.value_gradient(y, raw + h)[1] - loss.value_gradient(y, raw - h)[1]) / (2 * h)
     expected = loss.curvature(raw)
@@ -107,7 +112,7 @@ def test_bend_weights_lie_between_what_is_expected_and_what_is_there(loss, rows)
 
 
 @pytest.mark.parametrize(
-    "loss", [BetaBernoulli(0, 1, 2), Sigmoid(2), LOSSES["logistic"]], ids=by_name
+    "loss", [BetaBernoulli.binary(0, 1, 2), Sigmoid(2), LOSSES["logistic"]], ids=by_name
 )
 def test_fused_parameters_are_floats(loss):
     # An integer among them would compile every kernel once more.

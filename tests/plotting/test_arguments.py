@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from bblr import BBLRClassifier
-from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.plotting import (
     CertificateDisplay,
     LossDisplay,
@@ -170,7 +170,7 @@ def test_numbers_are_in_their_range(make, words):
         (lambda: LossDisplay.from_losses([3]), "losses of two classes, got 3"),
         (lambda: LossDisplay.from_losses({"a": None}), "losses of two classes, got None"),
         (
-            lambda: LossDisplay.from_losses([DirichletDiscrete((0.1, 0.1, 0.1), 1.0)]),
+            lambda: LossDisplay.from_losses([BetaBernoulli(Plateaus((0.1, 0.1, 0.1)), 1.0)]),
             "losses of two classes, got Dirichlet",
         ),
     ],
@@ -181,7 +181,7 @@ def test_types_are_named(make, words):
 
 def test_losses_are_some_and_told_apart():
     refused(ValueError, "losses must hold at least one", LossDisplay.from_losses, [])
-    two = [BetaBernoulli(0.1, 0.8, 4.0), BetaBernoulli(0.2, 0.6, 4.0)]
+    two = [BetaBernoulli.binary(0.1, 0.8, 4.0), BetaBernoulli.binary(0.2, 0.6, 4.0)]
     refused(ValueError, "twice; give a mapping of labels", LossDisplay.from_losses, two)
     assert len(LossDisplay.from_losses(dict(zip("ab", two, strict=True))).curves) == 2
 

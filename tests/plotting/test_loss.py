@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bblr import BBLRClassifier, BetaPrior
+from bblr import BBLRClassifier, Plateaus
 from bblr.losses import LOSSES, BetaBernoulli, Hinge, Sigmoid
 from bblr.plotting import LossDisplay
 
@@ -35,7 +35,9 @@ def test_losses_by_name_by_object_and_by_label():
     assert list(two.curves) == ["sigmoid, γ = 1", "sigmoid, γ = 8"]
 
 
-@pytest.mark.parametrize("prior", [BetaPrior(0.2, 0.6), BetaPrior(0.05, 0.7), BetaPrior(0, 1)])
+@pytest.mark.parametrize(
+    "prior", [Plateaus.binary(0.2, 0.6), Plateaus.binary(0.05, 0.7), Plateaus.binary(0, 1)]
+)
 def test_loss_of_an_estimator_is_minus_the_log_of_its_probability(heart, prior):
     X, y = heart
     model = BBLRClassifier(prior).fit(X, y)
@@ -66,7 +68,7 @@ def test_probability_is_the_loss_in_other_units(uneven, heart):
 
 def test_curve_shows_both_plateaus(uneven):
     display = LossDisplay.from_estimator(uneven)
-    own = BetaBernoulli.from_prior(uneven.link_.prior, uneven.link_.gamma)
+    own = BetaBernoulli(uneven.link_.plateaus, uneven.link_.gamma)
     for t, label in ((-1, "class 0"), (1, "class 1")):
         plateaus = own.limit([t, t], [-t, t])
         np.testing.assert_allclose(display.curves[label][[0, -1]], plateaus, rtol=0.01)

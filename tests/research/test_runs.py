@@ -116,7 +116,7 @@ def test_fingerprints_name_what_results_hang_on():
     assert set(ours) == {*common, "numba", "bblr"}
     assert set(theirs) == common
     names = {path.name for path in fingerprints.own_sources()}
-    assert {"linear.py", "linear_cv.py", "tables.py", "tasks.py"} <= names
+    assert {"classifier.py", "classifier_cv.py", "tables.py", "tasks.py"} <= names
     assert not {path for path in fingerprints.own_sources() if path.parent.name == "results"}
     assert Path(fingerprints.__file__) in fingerprints.own_sources()
 

@@ -36,7 +36,7 @@ class Scripted:
 
 @pytest.fixture
 def objective(make_objective):
-    return make_objective(loss=BetaBernoulli(0.1, 0.8), l2=0.1)
+    return make_objective(loss=BetaBernoulli.binary(0.1, 0.8), l2=0.1)
 
 
 POINTS = [[2, -1, 0, 0.5], [2.2, -1, 0.1, 0.4], [-1, 0, 0, 0], [2, -1, 0.5, 1]]
@@ -85,7 +85,9 @@ def test_best_is_no_worse_than_any_stage(objective, order):
 @pytest.mark.parametrize(
     "search", [None, RangeSearch(2.0, 0.2), RangeSearch(2.0, 0.2, first=True)]
 )
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8), Sigmoid()], ids=["bb", "sigmoid"])
+@pytest.mark.parametrize(
+    "loss", [BetaBernoulli.binary(0.1, 0.8), Sigmoid()], ids=["bb", "sigmoid"]
+)
 def test_same_input_same_bits(make_objective, descent, search, loss):
     objective, start = make_objective(loss=loss, l2=0.1), np.zeros(4)
     one, two = (Annealing(GAMMAS, descent, search).minimise(objective, start) for _ in range(2))

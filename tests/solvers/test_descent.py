@@ -55,7 +55,9 @@ def test_same_as_scikit_learn(make_objective, solver, wrap):
 
 
 @NAMED
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8, 2.0), Sigmoid(2.0), LOSSES["tanh"]])
+@pytest.mark.parametrize(
+    "loss", [BetaBernoulli.binary(0.1, 0.8, 2.0), Sigmoid(2.0), LOSSES["tanh"]]
+)
 def test_non_convex_losses_end_in_a_stationary_point(make_objective, solver, loss):
     objective = make_objective(loss=loss, l2=0.5)
     start = np.array([0.3, -0.3, 0.0, 0.0])

@@ -21,7 +21,7 @@ class Table:
     def value(self, theta, raw=None):
         return self.current
 
-    def probe_many(self, theta, js, steps, raw=None):
+    def probes(self, theta, js, steps, raw=None):
         return [self._probe(j, steps) for j in js]
 
     def _probe(self, j, steps):
@@ -52,7 +52,7 @@ def test_finds_a_planted_better_step(make_objective):
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("batch", [2, 3, 100])
 def test_looking_at_several_parameters_together_changes_nothing(make_objective, batch, first):
-    objective = make_objective(loss=BetaBernoulli(0.1, 0.8, 8.0))
+    objective = make_objective(loss=BetaBernoulli.binary(0.1, 0.8, 8.0))
     search = RangeSearch(first=first)
     alone = search.minimise(objective, np.zeros(4))
     objective.design.design.batch = batch
@@ -62,7 +62,7 @@ def test_looking_at_several_parameters_together_changes_nothing(make_objective, 
 
 
 def test_leaves_the_start_alone_and_is_reproducible(make_objective):
-    objective, start = make_objective(loss=BetaBernoulli(0.1, 0.8, 8.0)), np.zeros(4)
+    objective, start = make_objective(loss=BetaBernoulli.binary(0.1, 0.8, 8.0)), np.zeros(4)
     one, two = (RangeSearch().minimise(objective, start) for _ in range(2))
     assert np.all(start == 0)
     assert one.theta.tobytes() == two.theta.tobytes()
@@ -122,7 +122,7 @@ def test_no_probe_leaves_the_radius(radius, spacing):
     np.testing.assert_allclose(np.diff(steps), spacing)
 
 
-@pytest.mark.parametrize("method", ["probe_many", "scores", "value", "shifted"])
+@pytest.mark.parametrize("method", ["probes", "scores", "value", "shifted"])
 def test_missing_methods_are_named(method):
     table = Table(lambda j, s: 0.0)
     setattr(table, method, None)

@@ -113,7 +113,9 @@ def test_a_nearly_unmoved_row_does_not_drag_the_step_away():
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("loss", [BetaBernoulli(0.1, 0.8), BetaBernoulli(0.1, 0.6, 3.0)], ids=repr)
+@pytest.mark.parametrize(
+    "loss", [BetaBernoulli.binary(0.1, 0.8), BetaBernoulli.binary(0.1, 0.6, 3.0)], ids=repr
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_coordinates_never_lose(make_objective, wrap, loss, seed):
     rng = np.random.default_rng(seed)
@@ -160,7 +162,7 @@ X, y, one = np.eye(4), np.array([1.0, -1, 1, -1]), np.ones(4)
     [
         "zero_one_line(np.array([np.nan, 1, 2, 3]), one, y, one)",
         "design = ScaledDesign(make_design(X), one, True)\n"
-        "problem = Objective(BetaBernoulli(0.6, 0.3), Gaussian(1.0), design, y, one)\n"
+        "problem = Objective(BetaBernoulli.binary(0.6, 0.3), Gaussian(1.0), design, y, one)\n"
         "assert ZeroOneCoordinates().minimise(problem, np.zeros(5)).errors == 2",
     ],
     ids=["nan", "plateaus-above-half"],

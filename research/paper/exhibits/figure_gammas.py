@@ -1,11 +1,11 @@
 """The Beta-Bernoulli loss and its probability, from gamma = 1 to 1,024."""
 
-from bblr.losses import BetaBernoulli, BetaPrior, Logistic
+from bblr.losses import BetaBernoulli, Logistic, Plateaus
 from research.paper.curves import Curves, Level, Line, Plot
 
-_PRIOR = BetaPrior.from_counts(alpha=1, beta=1, n=100)
+_PRIOR = Plateaus.from_counts([1, 1], 100)
 _POWERS = range(11)
-_SHARP = BetaBernoulli.from_prior(_PRIOR, gamma=2.0 ** max(_POWERS))
+_SHARP = BetaBernoulli(_PRIOR, gamma=2.0 ** max(_POWERS))
 _LINES = (
     Line(label="logistic", loss=Logistic(), colour="lr", dash="dashed"),
     *(

@@ -1,11 +1,11 @@
 """Plateaus of a strong and of an asymmetric prior."""
 
-from bblr.losses import BetaBernoulli, BetaPrior, Logistic
+from bblr.losses import BetaBernoulli, Logistic, Plateaus
 from research.paper.curves import Curves, Level, Line, Plot
 
-_STRONG = BetaBernoulli(a=1 / 4, b=1 / 2)
+_STRONG = BetaBernoulli.binary(a=1 / 4, b=1 / 2)
 _POWERS = range(7)
-_UNEVEN = BetaBernoulli.from_prior(BetaPrior.from_counts(alpha=100, beta=200, n=100), gamma=8.0)
+_UNEVEN = BetaBernoulli(Plateaus.from_counts([200, 100], 100), gamma=8.0)
 _WRONG, _RIGHT = _STRONG.limit(1, [-1.0, 1.0])
 _MISSED, _FOUND = _UNEVEN.limit(1, [-1.0, 1.0])
 _CLEARED = _UNEVEN.limit(-1, -1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -142,7 +144,19 @@ def exact_line(
     return 0.0, float(here), float(here)
 
 
-def many_line(
+def zero_one_line(
+    decision: Floats, change: Floats, y: NDArray[Any], weight: Floats
+) -> tuple[float, float, float]:
+    """Return the step of fewest errors along a change of the scores, the errors there and here.
+
+    A score on the boundary, or a tie between classes, is an error.
+    """
+    line = exact_line if decision.ndim == 1 else several_line
+    step, errors, here = line(decision, change, y, weight)
+    return float(step), float(errors), float(here)
+
+
+def several_line(
     raw: Floats, change: Floats, y: NDArray[np.intp], weight: Floats
 ) -> tuple[float, float, float]:
     """Return (step, errors there, errors at step 0) of the loss of many classes along a line.

@@ -4,33 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.fused import FusedLoss
-from bblr._numeric.zero_one import exact_line
 from bblr.designs.rows import Rows, Vector, sample
+from bblr.losses import Loss
 
 Floats = NDArray[np.float64]
-Look = tuple[int | None, float, Floats]
-"""A column (None for a column of ones), its centre, and steps along it."""
-
-
-class ElementwiseLoss(Protocol):
-    """What a design asks of a loss."""
-
-    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
-        """Return the cost of each example and its derivative by the raw score."""
-
-    @property
-    def fused(self) -> FusedLoss | None:
-        """The loss as the fused kernels know it, or None."""
+Look = tuple[int | None, float, int, Floats]
+"""A column (None for a column of ones), its centre, the score it moves, and steps along it."""
 
 
 class Moments(NamedTuple):
-    """Weighted sums over the rows, a number a column."""
+    """Weighted sums over the rows, a number for each column."""
 
     total: float
     mean: Floats
@@ -40,40 +28,15 @@ class Moments(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass over the data yields: value, gradient, slope by the intercept, raw scores."""
+    """What one pass over the data yields.
 
-    value: float
-    gradient: Floats
-    slope: float
-    raw: Vector
-
-
-class ManyPass(NamedTuple):
-    """The same for many classes: value, gradient (class x feature), slopes, raw scores."""
+    Value, gradient (score x feature), slopes by the intercepts, raw scores.
+    """
 
     value: float
     gradient: Floats
     slopes: Floats
     raw: Vector
-
-
-class SoftmaxLoss(Protocol):
-    """What a design asks of a loss of many classes."""
-
-    @property
-    def low(self) -> tuple[float, ...]:
-        """Least probability of each class."""
-
-    @property
-    def gamma(self) -> float:
-        """Sharpness."""
-
-    @property
-    def b(self) -> float:
-        """Height above the plateaus."""
-
-    def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
-        """Return the cost of each example and its derivatives by the raw scores."""
 
 
 class Curvature(NamedTuple):
@@ -87,8 +50,9 @@ class Curvature(NamedTuple):
 class Design(ABC):
     """A matrix of n_rows x n_features seen only through products and two fused fast paths.
 
-    Labels are -1 and +1 in float64, weights are float64. No method keeps anything between calls.
-    What is a number a row is a vector of `rows`: a NumPy array unless the design says otherwise.
+    A row has one score or more; labels are -1 and +1 in float64 with one, class numbers with more.
+    Weights are float64. No method keeps anything between calls.
+    Per-row vectors are those of `rows`: NumPy arrays unless the design says otherwise.
     """
 
     n_rows: int
@@ -97,15 +61,15 @@ class Design(ABC):
     # How many parameters are best looked at together; many where each look is a journey.
     batch: int = 1
     # Whether the rows are on another chip or machine, which other processes cannot share.
-    elsewhere: bool = False
+    is_remote: bool = False
 
     @abstractmethod
-    def scores(self, coef: Floats, intercept: float) -> Vector:
-        """Return X @ coef + intercept."""
+    def scores(self, coef: Floats, intercepts: Floats) -> Vector:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
 
     @abstractmethod
-    def pull(self, residual: Floats) -> Floats:
-        """Return X.T @ residual."""
+    def rmatvec(self, residual: Vector) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
 
     @abstractmethod
     def table(self) -> Floats:
@@ -131,8 +95,8 @@ class Design(ABC):
         """
 
     @abstractmethod
-    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
+    def column_squares(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
 
     def sampled_curvature(
         self, weight: Vector, size: Vector, most: int, centre: Floats
@@ -175,60 +139,36 @@ class Design(ABC):
         return self
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> Pass:
         """Return the weighted loss, its derivatives and the scores they were made of."""
-        raw = self.scores(coef, intercept)
+        raw = self.scores(coef, intercepts)
         value, residual = loss.value_gradient(y, raw)
-        residual = residual * weight
-        return Pass(float(value @ weight), self.pull(residual), float(residual.sum()), raw)
+        # Row by row of the transpose: one score a row is one column.
+        residual = np.ascontiguousarray(residual.T) * weight
+        columns = np.atleast_2d(residual)
+        gradient = np.stack([self.rmatvec(column) for column in columns])
+        return Pass(float(value @ weight), gradient, columns.sum(axis=1), raw)
 
-    def many_scores(self, coef: Floats, intercepts: Floats) -> Vector:
-        """Return X @ coef.T + intercepts, a column a class."""
-        columns = [self.scores(c, float(v)) for c, v in zip(coef, intercepts, strict=True)]
-        return np.column_stack(columns)
-
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes, its derivatives and the scores."""
-        raw = self.many_scores(coef, intercepts)
-        value, residual = loss.value_gradient(y, raw)
-        residual = residual * weight[:, None]
-        gradient = np.stack([self.pull(np.ascontiguousarray(column)) for column in residual.T])
-        return ManyPass(float(value @ weight), gradient, residual.sum(axis=0), raw)
-
-    def probe(
-        self,
-        raw: Floats,
-        j: int,
-        centre: float,
-        steps: Floats,
-        y: Floats,
-        weight: Floats,
-        loss: ElementwiseLoss,
-    ) -> Floats:
-        """Return the weighted loss at raw + step * (X[:, j] - centre) for each of the steps."""
+    def probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
+        """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
+        j, centre, k, steps = look
+        if j is None:
+            return self.rows.probe(raw, self.rows.ones(raw), k, steps, y, weight, loss)
         rows, values = self.direction(j, centre)
         if rows is None:
-            return self.rows.probe(raw, values, steps, y, weight, loss)
+            return self.rows.probe(raw, values, k, steps, y, weight, loss)
         rest = weight.copy()
         rest[rows] = 0.0
         constant = float(loss.value_gradient(y, raw)[0] @ rest)
-        some = self.rows.probe(raw[rows], values, steps, y[rows], weight[rows], loss)
+        some = self.rows.probe(raw[rows], values, k, steps, y[rows], weight[rows], loss)
         return constant + some
 
     def probes(
-        self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: ElementwiseLoss
+        self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:
         """Return the same for several columns."""
-        rows = self.rows
-        return [
-            rows.probe(raw, rows.ones(raw), steps, y, weight, loss)
-            if j is None
-            else self.probe(raw, j, centre, steps, y, weight, loss)
-            for j, centre, steps in looks
-        ]
+        return [self.probe(raw, look, y, weight, loss) for look in looks]
 
     def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""
@@ -248,17 +188,18 @@ class Design(ABC):
         full[rows] = values
         return full
 
-    def shifted(self, raw: Vector, j: int, centre: float, step: float) -> Vector:
-        """Return raw + step * (X[:, j] - centre)."""
+    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> Vector:
+        """Return the scores with score k moved by a step along X[:, j] - centre."""
         rows, values = self.direction(j, centre)
         if rows is None:
-            return raw + step * values
+            return self.rows.moved(raw, values, k, step)
         raw = raw.copy()
-        raw[rows] += step * values
+        column = raw if raw.ndim == 1 else raw[:, k]
+        column[rows] += step * values
         return raw
 
     def axis_line(
-        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves.
 
@@ -266,5 +207,5 @@ class Design(ABC):
         """
         rows, values = self.direction(j, centre)
         where: Any = slice(None) if rows is None else rows
-        step, errors, before = exact_line(raw[where] - threshold, values, y[where], weight[where])
-        return float(step), float(errors), float(before)
+        some = decision[where]
+        return self.rows.line(some, self.rows.lifted(values, k, some), y[where], weight[where])

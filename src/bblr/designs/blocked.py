@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.base import (
-    Curvature,
-    Design,
-    ElementwiseLoss,
-    Floats,
-    ManyPass,
-    Moments,
-    Pass,
-    SoftmaxLoss,
-)
+from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.dense import DenseDesign, moments_of
+from bblr.designs.rows import Vector
+from bblr.losses import Loss
 
 RowNumbers = NDArray[np.intp]
 
@@ -27,7 +19,7 @@ RowNumbers = NDArray[np.intp]
 class BlockedDesign(Design):
     """A matrix seen a block of rows at a time, each as a dense design.
 
-    A number a row (labels, weights, scores) is kept for all rows; features only for one block.
+    Per-row vectors (labels, weights, scores) are kept for all rows; features only for one block.
     """
 
     @abstractmethod
@@ -37,54 +29,36 @@ class BlockedDesign(Design):
         `needed` is sorted. A block is valid until the next one is asked for.
         """
 
-    def scores(self, coef: Floats, intercept: float) -> Floats:
-        """Return X @ coef + intercept."""
-        raw = np.empty(self.n_rows)
+    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        raw = self._room(len(coef))
         for rows, block in self._blocks():
-            raw[rows] = block.scores(coef, intercept)
+            raw[rows] = block.scores(coef, intercepts)
         return raw
 
-    def pull(self, residual: Floats) -> Floats:
-        """Return X.T @ residual."""
+    def _room(self, n_scores: int) -> Floats:
+        return np.empty(self.n_rows if n_scores == 1 else (self.n_rows, n_scores))
+
+    def rmatvec(self, residual: Floats) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
         total = np.zeros(self.n_features)
         for rows, block in self._blocks():
-            total += block.pull(residual[rows])
+            total += block.rmatvec(residual[rows])
         return total
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
     ) -> Pass:
-        """Return the weighted loss and its derivatives and the scores, each block made once."""
-        value, slope, gradient = 0.0, 0.0, np.zeros(self.n_features)
-        raw = np.empty(self.n_rows)
+        """Return the weighted loss and its derivatives and the scores, block after block."""
+        value, gradient, slopes = 0.0, np.zeros_like(coef), np.zeros(len(coef))
+        raw = self._room(len(coef))
         for rows, block in self._blocks():
-            done = block.value_gradient(coef, intercept, y[rows], weight[rows], loss)
+            done = block.value_gradient(coef, intercepts, y[rows], weight[rows], loss)
             value += done.value
-            slope += done.slope
             gradient += done.gradient
-            raw[rows] = done.raw
-        return Pass(value, gradient, slope, raw)
-
-    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts, each block made once."""
-        raw = np.empty((self.n_rows, len(coef)))
-        for rows, block in self._blocks():
-            raw[rows] = block.many_scores(coef, intercepts)
-        return raw
-
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes and the rest, each block made once."""
-        value, slopes, gradient = 0.0, np.zeros(len(coef)), np.zeros_like(coef)
-        raw = np.empty((self.n_rows, len(coef)))
-        for rows, block in self._blocks():
-            done = block.many_value_gradient(coef, intercepts, y[rows], weight[rows], loss)
-            value += done.value
             slopes += done.slopes
-            gradient += done.gradient
             raw[rows] = done.raw
-        return ManyPass(value, gradient, slopes, raw)
+        return Pass(value, gradient, slopes, raw)
 
     def table(self) -> Floats:
         """Return all numbers as one dense array: they must fit into memory."""
@@ -133,9 +107,9 @@ class BlockedDesign(Design):
             edge += done.edge
         return Curvature(cross, edge, float(weight.sum()))
 
-    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
+    def column_squares(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
         total = np.zeros(self.n_features)
         for rows, block in self._blocks():
-            total += block.square_pull(weight[rows], centre)
+            total += block.column_squares(weight[rows], centre)
         return total

@@ -10,17 +10,11 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, one_blas_thread
 from bblr.designs._kernels import dense as kernels
-from bblr.designs._kernels.softmax import softmax_residual
-from bblr.designs.base import (
-    Curvature,
-    Design,
-    ElementwiseLoss,
-    Floats,
-    ManyPass,
-    Moments,
-    Pass,
-    SoftmaxLoss,
-)
+from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
+from bblr.designs.rows import Vector
+from bblr.losses import Loss
+from bblr.losses.fused import FusedSoftmax
+from bblr.losses.fused_softmax import softmax_residual
 
 _CHUNK = 1024
 # Numbers of an array that are worth threads of ours to check.
@@ -76,10 +70,12 @@ class DenseDesign(Design):
             total += own
         return total, sum(value for _, value in parts if value is not None)
 
-    def scores(self, coef: Floats, intercept: float) -> Floats:
-        """Return X @ coef + intercept."""
+    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        if len(coef) > 1:
+            return self._several_scores(coef, intercepts)
         raw = np.empty(self.n_rows)
-        own = coef.astype(self._product, copy=False)
+        own, intercept = self._narrowed(coef[0]), float(intercepts[0])
         kernel = kernels.rows_scores if self._by_rows else kernels.columns_scores
 
         def part(_: int, start: int, stop: int) -> None:
@@ -88,29 +84,33 @@ class DenseDesign(Design):
         map_ranges(part, self.n_rows, self.X.size)
         return raw
 
-    def pull(self, residual: Floats) -> Floats:
-        """Return X.T @ residual."""
+    def _narrowed(self, values: Floats) -> NDArray[Any]:
+        return values.astype(self._product, copy=False)
+
+    def rmatvec(self, residual: Floats) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
         kernel = kernels.rows_pull if self._by_rows else kernels.columns_pull
-        own = residual.astype(self._product, copy=False)
-        return self._sum_parts(kernel, (self.n_features,), own)[0]
+        return self._sum_parts(kernel, (self.n_features,), self._narrowed(residual))[0]
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
     ) -> Pass:
         """Return the weighted loss and its derivatives and the scores, reading X once."""
-        if loss.fused is None:
-            return super().value_gradient(coef, intercept, y, weight, loss)
+        fused: Any = loss.fused
+        if fused is None:
+            return super().value_gradient(coef, intercepts, y, weight, loss)
+        if len(coef) > 1:
+            return self._several_value_gradient(coef, intercepts, y, weight, fused)
         by_rows = self._by_rows
         kernel = kernels.rows_value_gradient if by_rows else kernels.columns_value_gradient
         raw = np.empty(self.n_rows)
-        own = coef.astype(self._product, copy=False)
+        own, intercept = self._narrowed(coef[0]), float(intercepts[0])
         gradient, value = self._sum_parts(
-            kernel, (self.n_features + 1,), own, intercept, y, weight, loss.fused, raw
+            kernel, (self.n_features + 1,), own, intercept, y, weight, fused, raw
         )
-        return Pass(value, gradient[:-1], float(gradient[-1]), raw)
+        return Pass(value, gradient[None, :-1], gradient[-1:], raw)
 
-    def many_scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts, a column a class."""
+    def _several_scores(self, coef: Floats, intercepts: Floats) -> Floats:
         raw = np.empty((self.n_rows, len(coef)))
         own = np.ascontiguousarray(coef.T, dtype=self._product)
         block = self._block
@@ -124,17 +124,13 @@ class DenseDesign(Design):
             map_ranges(part, self.n_rows, self.X.size * len(coef) // 4)
         return raw
 
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes, its derivatives and the scores.
-
-        Blocks of rows are multiplied by BLAS and stay in a cache in between.
-        """
+    def _several_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, fused: FusedSoftmax
+    ) -> Pass:
+        """Multiply blocks of rows by BLAS; they stay in a cache in between."""
         d, classes = self.n_features, len(coef)
         raw = np.empty((self.n_rows, classes))
         own = np.ascontiguousarray(coef.T, dtype=self._product)
-        low, b, gamma = np.array(loss.low), loss.b, loss.gamma
         block = self._block
 
         def part(_: int, start: int, stop: int) -> tuple[float, Floats, Floats]:
@@ -145,7 +141,7 @@ class DenseDesign(Design):
                 X, r = self._wide(s, e), residual[: e - s]
                 np.matmul(X, own, out=raw[s:e])
                 raw[s:e] += intercepts
-                value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, r)
+                value += softmax_residual(fused, raw[s:e], y[s:e], weight[s:e], r)
                 gradient += r.T.astype(self._product, copy=False) @ X
                 slopes += ones[: e - s] @ r  # a sum over long, narrow columns takes thrice as long
             return value, gradient, slopes
@@ -155,7 +151,7 @@ class DenseDesign(Design):
         value, gradient, slopes = parts[0]
         for v, g, s in parts[1:]:
             value, gradient, slopes = value + v, gradient + g, slopes + s
-        return ManyPass(value, gradient, slopes, raw)
+        return Pass(value, gradient, slopes, raw)
 
     @property
     def _block(self) -> int:
@@ -224,8 +220,8 @@ class DenseDesign(Design):
         edge = np.sum([edge for _, edge in parts], axis=0)
         return Curvature(cross, edge, float(weight.sum()))
 
-    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
+    def column_squares(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
         total = np.zeros(self.n_features)
         for X, w in self._chunks(np.arange(self.n_rows), weight):
             X -= centre

@@ -1,4 +1,4 @@
-"""Row vectors: a number a row, or one for each class, wherever the rows live.
+"""Per-row vectors: labels, weights, and one or more scores a row, wherever the rows live.
 
 Solvers hold such vectors (labels, weights, scores) without looking into them. They may add and
 multiply them; whatever else is done with them is done here. A design whose rows live elsewhere, on
@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
-from bblr._numeric.fused import bend_weights, fisher_weights
 from bblr._numeric.sampling import systematic
-from bblr._numeric.threads import map_ranges
-from bblr._numeric.zero_one import exact_line, many_line
-from bblr.designs._kernels.softmax import softmax_fisher
+from bblr._numeric.zero_one import zero_one_line
+from bblr.losses import Loss
 
 Floats = NDArray[np.float64]
 Vector = Any
-"""A number a row: a NumPy array here, something else elsewhere."""
+"""A per-row vector: a NumPy array here, something else elsewhere."""
 
 
 class Rows:
@@ -67,63 +64,40 @@ class Rows:
         return matrix @ np.full(matrix.shape[1], 1.0 / matrix.shape[1])
 
     def column(self, matrix: Vector, k: int) -> Vector:
-        """Return a column as a vector."""
-        return np.ascontiguousarray(matrix[:, k])
+        """Return what belongs to score k as a vector."""
+        return matrix if matrix.ndim == 1 else np.ascontiguousarray(matrix[:, k])
 
-    def none_below(self, vector: Vector, bound: Vector) -> bool:
-        """Whether no number lies below that of the other vector."""
+    def all_at_least(self, vector: Vector, bound: Vector) -> bool:
+        """Whether every number is at least that of the other vector."""
         return bool(np.all(vector >= bound))
 
-    def cost(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted loss."""
         return float(loss.value(y, raw) @ weight)
 
-    def decision(self, loss: Any, raw: Vector) -> Vector:
+    def decision(self, loss: Loss, raw: Vector) -> Vector:
         """Return the scores that decide, which take the plateaus into account."""
         return loss.decision(raw)
 
-    def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def errors(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         return float(weight @ loss.wrong(y, raw))
 
-    def wrong(self, loss: Any, y: Vector, raw: Vector) -> NDArray[np.intp]:
+    def wrong(self, loss: Loss, y: Vector, raw: Vector) -> NDArray[np.intp]:
         """Return the numbers of the rows that are errors."""
         return np.flatnonzero(loss.wrong(y, raw))
 
-    def predicted(self, loss: Any, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
-        """Return, class by class, whether it is the most probable one of a row that counts."""
-        raw = raw[weight > 0]
-        if raw.ndim == 1:
-            above = raw > loss.threshold
-            return np.array([not above.all(), above.any()])
-        best = np.argmax(loss.decision(raw), axis=1)
-        return np.bincount(best, minlength=raw.shape[1]) > 0
+    def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
+        """Return, class by class, whether it is predicted for a row that counts."""
+        return np.bincount(loss.predicted(raw[weight > 0]), minlength=loss.n_classes) > 0
 
-    def fisher(self, loss: Any, raw: Vector, weight: Vector) -> Vector:
+    def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its score or scores."""
-        if raw.ndim == 1 and loss.fused is None:
-            return weight * loss.curvature(raw)
-        out = np.empty(raw.shape)
-        if raw.ndim == 2:
-            softmax_fisher(raw, weight, np.array(loss.low), loss.b, loss.gamma, out)
-            return out
-        fisher_weights(loss.fused, raw, weight, out)
-        return out
+        return loss.fisher(raw, weight)
 
-    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Vector:
-        """Return the weight of each row times a curvature of its loss that is never negative.
-
-        Newton steps use it in place of the second derivative.
-        """
-        if loss.fused is None:
-            return self.fisher(loss, raw, weight)
-        out = np.empty_like(raw)
-
-        def part(_: int, start: int, stop: int) -> None:
-            bend_weights(loss.fused, raw, y, weight, start, stop, out)
-
-        map_ranges(part, len(raw), 32 * len(raw))
-        return out
+    def positive_curvature(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> Vector:
+        """Return the weight of each row times a curvature of its loss that is never negative."""
+        return loss.positive_curvature(y, raw, weight)
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
@@ -141,44 +115,33 @@ class Rows:
             return np.where(vector <= limit, 1.0, limit / vector) ** 2
 
     def line(
-        self, raw: Vector, change: Vector, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, change: Vector, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the strict zero-one loss along a change of the scores.
 
         With it come the errors there and here.
         """
-        if raw.ndim == 2:
-            return many_line(raw, change, y, weight)
-        step, errors, here = exact_line(raw - threshold, change, y, weight)
-        return float(step), float(errors), float(here)
+        return zero_one_line(decision, change, y, weight)
 
     def lines(
-        self, raw: Vector, changes: Sequence[Vector], y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, changes: Sequence[Vector], y: Vector, weight: Vector
     ) -> list[tuple[float, float, float]]:
         """Return the same for several changes."""
-        return [self.line(raw, change, y, weight, threshold) for change in changes]
+        return [self.line(decision, change, y, weight) for change in changes]
 
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Vector:
-        """Return the scores of many classes with those of one moved along a vector."""
+        """Return the scores with score k moved by a step along a vector."""
+        if raw.ndim == 1:
+            return raw + step * change
         raw = raw.copy()
         raw[:, k] += step * change
         return raw
 
+    def lifted(self, change: Vector, k: int, like: Vector) -> Vector:
+        """Return a change of score k alone as one of all scores, shaped like another one."""
+        return change if like.ndim == 1 else self.moved(np.zeros_like(like), change, k, 1.0)
+
     def probe(
-        self, raw: Vector, change: Vector, steps: Floats, y: Vector, weight: Vector, loss: Any
-    ) -> Floats:
-        """Return the weighted loss at raw + step * change for each of the steps."""
-        from bblr.designs._kernels.probe import probe_grid, probe_supported
-
-        fused = loss.fused
-        spacing = np.diff(steps)
-        uniform = len(steps) > 1 and np.allclose(spacing, spacing[0], rtol=1e-9, atol=0.0)
-        if fused is not None and uniform and probe_supported(fused):
-            first, apart = float(steps[0]), float(spacing[0])
-            return probe_grid(fused, raw, change, y, weight, first, apart, len(steps))
-        return np.array([float(loss.value(y, raw + step * change) @ weight) for step in steps])
-
-    def many_probe(
         self,
         raw: Vector,
         change: Vector,
@@ -186,39 +149,10 @@ class Rows:
         steps: Floats,
         y: Vector,
         weight: Vector,
-        loss: Any,
+        loss: Loss,
     ) -> Floats:
-        """Return the weighted loss of many classes with the score of one moved by each step.
-
-        The others are summed up once: with z the score less the log of that sum, the class has
-        softmax sigmoid(z) and the others share the rest.
-        """
-        scores = loss.gamma * raw
-        rest = logsumexp(np.delete(scores, k, axis=1), axis=1)
-        own = y == k
-        place = np.arange(len(y))
-        # Of the others none exceeds their sum; what this says of the class itself is not used.
-        share = np.exp(np.minimum(scores[place, y] - rest, 0.0))
-        low, b = np.array(loss.low)[y], loss.b
-        cost = np.empty(len(steps))
-        for m, step in enumerate(steps):
-            z = scores[:, k] + loss.gamma * step * change - rest
-            risen = np.where(own, expit(z), share * expit(-z))
-            with np.errstate(divide="ignore"):
-                cost[m] = -float(weight @ np.log(np.maximum(low + b * risen, 1e-300)))
-        return cost
-
-    def many_probes(
-        self,
-        raw: Vector,
-        changes: Sequence[tuple[Vector, int]],
-        steps: Floats,
-        y: Vector,
-        weight: Vector,
-        loss: Any,
-    ) -> list[Floats]:
-        """Return the same for several changes, each of the score of one class."""
-        return [self.many_probe(raw, change, k, steps, y, weight, loss) for change, k in changes]
+        """Return the weighted loss with score k moved by each of the steps along a vector."""
+        return loss.along(y, raw, change, k, steps, weight)
 
 
 def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.base import Design, ElementwiseLoss, Floats, Look, SoftmaxLoss
+from bblr.designs.base import Design, Floats, Look
 from bblr.designs.rows import Rows, Vector
+from bblr.losses import Loss
 
 # A column that varies by less than this share of its size is constant up to rounding.
 _FLAT = 1e-13
@@ -103,7 +103,7 @@ class ScaledDesign:
 
     @property
     def rows(self) -> Rows:
-        """What can be done with a number a row."""
+        """What can be done with per-row vectors."""
         return self.design.rows
 
     def taken(self, rows: NDArray[np.intp]) -> ScaledDesign | None:
@@ -117,130 +117,98 @@ class ScaledDesign:
             vars(few).pop(of_all_rows, None)
         return few
 
-    def unpack(self, theta: Floats) -> tuple[Floats, float]:
-        """Return the weights and the intercept in the units of X."""
-        coef = theta[: self.n_features] / self.scale
-        intercept = float(theta[-1]) if self.fit_intercept else 0.0
-        return coef, intercept - float(self.centre @ coef)
+    def unpack(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return weights (score x feature) and intercepts in the units of X.
 
-    def pack(self, coef: Floats, intercept: float) -> Floats:
-        """Return the parameters of weights and intercept in the units of X."""
-        theta = np.zeros(self.size)
-        np.multiply(coef, self.scale, out=theta[: self.n_features], where=self.scale < np.inf)
+        `theta` holds a row for each score, the intercept last.
+        """
+        coef = theta[:, : self.n_features] / self.scale
+        intercepts = theta[:, -1] if self.fit_intercept else np.zeros(len(theta))
+        return coef, intercepts - coef @ self.centre
+
+    def plane(self, theta: Floats) -> tuple[Floats, float]:
+        """Return weights and intercept of one score, in the units of X."""
+        (coef,), (intercept,) = self.unpack(theta[None])
+        return coef, float(intercept)
+
+    def pack(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return the parameters of weights and intercepts in the units of X."""
+        theta = np.zeros((len(coef), self.size))
+        own = theta[:, : self.n_features]
+        np.multiply(coef, self.scale, out=own, where=self.scale < np.inf)
         if self.fit_intercept:
-            theta[-1] = intercept + float(self.centre @ coef)
+            theta[:, -1] = intercepts + coef @ self.centre
         return theta
 
     def scores(self, theta: Floats) -> Vector:
-        """Return the raw score of every row."""
+        """Return the raw scores of every row."""
         return self.design.scores(*self.unpack(theta))
 
-    def unpack_many(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Return the weights (class x feature) and intercepts in the units of X."""
-        coef = theta[:, : self.n_features] / self.scale
-        shift = coef @ self.centre
-        return coef, (theta[:, -1] if self.fit_intercept else 0.0) - shift
-
-    def pack_many(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return the parameters, a row a class, of weights and intercepts in the units of X."""
-        rows = zip(coef, intercepts, strict=True)
-        return np.stack([self.pack(weights, float(intercept)) for weights, intercept in rows])
-
-    def many_scores(self, theta: Floats) -> Vector:
-        """Return the raw scores of every row, a column a class; `theta` has a row a class."""
-        return self.design.many_scores(*self.unpack_many(theta))
-
-    def many_value_gradient(
-        self, theta: Floats, y: Any, weight: Vector, loss: SoftmaxLoss
-    ) -> tuple[float, Floats, Vector]:
-        """Return the weighted loss of many classes, its gradient and the raw scores."""
-        done = self.design.many_value_gradient(*self.unpack_many(theta), y, weight, loss)
-        gradient = np.empty_like(theta)
-        gradient[:, : self.n_features] = (
-            done.gradient - np.outer(done.slopes, self.centre)
-        ) / self.scale
+    def _parameter_gradient(self, gradient: Floats, slopes: Floats) -> Floats:
+        out = np.empty((len(gradient), self.size))
+        out[:, : self.n_features] = (gradient - slopes[:, None] * self.centre) / self.scale
         if self.fit_intercept:
-            gradient[:, -1] = done.slopes
-        return done.value, gradient, done.raw
-
-    def _parameter_gradient(self, gradient: Floats, slope: float) -> Floats:
-        out = np.empty(self.size)
-        out[: self.n_features] = (gradient - self.centre * slope) / self.scale
-        if self.fit_intercept:
-            out[-1] = slope
+            out[:, -1] = slopes
         return out
 
     def value_gradient(
-        self, theta: Floats, y: Vector, weight: Vector, loss: ElementwiseLoss
+        self, theta: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> tuple[float, Floats, Vector]:
         """Return the weighted loss, its gradient and the raw scores."""
         done = self.design.value_gradient(*self.unpack(theta), y, weight, loss)
-        return done.value, self._parameter_gradient(done.gradient, done.slope), done.raw
+        return done.value, self._parameter_gradient(done.gradient, done.slopes), done.raw
 
-    def _is_intercept(self, j: int) -> bool:
-        return j == self.n_features
+    def _is_intercept(self, p: int) -> bool:
+        return p == self.n_features
 
-    def probe(
-        self, raw: Vector, j: int, steps: Floats, y: Vector, weight: Vector, loss: ElementwiseLoss
-    ) -> Floats:
-        """Return the weighted loss with each of the steps added to parameter j."""
-        return self.probe_many(raw, (j,), steps, y, weight, loss)[0]
-
-    def probe_many(
-        self,
-        raw: Vector,
-        js: Sequence[int],
-        steps: Floats,
-        y: Vector,
-        weight: Vector,
-        loss: ElementwiseLoss,
-    ) -> list[Floats]:
-        """Return the same for each of several parameters."""
-        looks: list[Look] = [
-            (None, 0.0, steps)
-            if self._is_intercept(j)
-            else (j, float(self.centre[j]), steps / self.scale[j])
-            for j in js
-        ]
-        return self.design.probes(raw, looks, y, weight, loss)
-
-    def many_probe(
+    def probes(
         self,
         raw: Vector,
         places: Sequence[tuple[int, int]],
         steps: Floats,
         y: Vector,
         weight: Vector,
-        loss: SoftmaxLoss,
+        loss: Loss,
     ) -> list[Floats]:
-        """Return the weighted loss with each of the steps added to parameter p of class k."""
-        changes = [(self.along(p, weight), k) for k, p in places]
-        return self.rows.many_probes(raw, changes, steps, y, weight, loss)
+        """Return the weighted loss with each of the steps added to parameter p of score k.
 
-    def pull(self, residual: Vector) -> Floats:
-        """Return the direction in parameter space in which raw scores grow along `residual`."""
-        return self._parameter_gradient(self.design.pull(residual), self.rows.total(residual))
+        `places` are the pairs (k, p).
+        """
+        looks: list[Look] = [
+            (None, 0.0, k, steps)
+            if self._is_intercept(p)
+            else (p, float(self.centre[p]), k, steps / self.scale[p])
+            for k, p in places
+        ]
+        return self.design.probes(raw, looks, y, weight, loss)
 
-    def along(self, j: int, like: Vector) -> Vector:
-        """Return the change of the raw scores per unit of parameter j, a vector beside another."""
-        if self._is_intercept(j):
+    def rmatvec(self, residual: Vector) -> Floats:
+        """Return the direction in the space of one score's parameters along a per-row vector."""
+        total = np.array([self.rows.total(residual)])
+        return self._parameter_gradient(self.design.rmatvec(residual)[None], total)[0]
+
+    def along(self, p: int, like: Vector) -> Vector:
+        """Return the change of a score per unit of its parameter p, a vector like another one."""
+        if self._is_intercept(p):
             return self.rows.ones(like)
-        return self.design.along(j, float(self.centre[j])) * (1.0 / float(self.scale[j]))
+        return self.design.along(p, float(self.centre[p])) * (1.0 / float(self.scale[p]))
 
-    def shifted(self, raw: Vector, j: int, step: float) -> Vector:
-        """Return the raw scores after a step along parameter j."""
-        if self._is_intercept(j):
-            return raw + step
-        return self.design.shifted(raw, j, float(self.centre[j]), step / float(self.scale[j]))
+    def shifted(self, raw: Vector, k: int, p: int, step: float) -> Vector:
+        """Return the raw scores after a step along parameter p of score k."""
+        if self._is_intercept(p):
+            return self.rows.moved(raw, self.rows.ones(raw), k, step)
+        step = step / float(self.scale[p])
+        return self.design.shifted(raw, p, float(self.centre[p]), k, step)
 
     def axis_line(
-        self, raw: Vector, j: int, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, k: int, p: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
-        """Return the best step of the zero-one loss along parameter j, and what it saves."""
-        if self._is_intercept(j) or np.isinf(self.scale[j]):
-            return self.rows.line(raw, self.along(j, raw), y, weight, threshold)
-        centre, scale = float(self.centre[j]), float(self.scale[j])
-        step, errors, before = self.design.axis_line(raw, j, centre, y, weight, threshold)
+        """Return the best step of the zero-one loss along a parameter, and what it saves."""
+        if self._is_intercept(p) or np.isinf(self.scale[p]):
+            change = self.rows.lifted(self.along(p, weight), k, decision)
+            return self.rows.line(decision, change, y, weight)
+        centre, scale = float(self.centre[p]), float(self.scale[p])
+        step, errors, before = self.design.axis_line(decision, p, centre, k, y, weight)
         return step * scale, errors, before
 
     @cached_property
@@ -299,10 +267,10 @@ class ScaledDesign:
             weight, self._square_norm, max_rows, *units, floor, least, self.fit_intercept
         )
 
-    def square_pull(self, weight: Vector) -> Floats:
+    def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""
         out = np.empty(self.size)
-        square = self.design.square_pull(weight, self.centre)
+        square = self.design.column_squares(weight, self.centre)
         out[: self.n_features] = square / self.scale**2
         if self.fit_intercept:
             out[-1] = self.rows.total(weight)

@@ -11,18 +11,11 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges
 from bblr.designs._kernels import sparse as kernels
-from bblr.designs._kernels.softmax import csr_softmax
-from bblr.designs.base import (
-    Curvature,
-    Design,
-    ElementwiseLoss,
-    Floats,
-    ManyPass,
-    Moments,
-    Pass,
-    SoftmaxLoss,
-)
+from bblr.designs._kernels.sparse_softmax import csr_softmax
+from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.columns import ColumnBlocks, column_blocks
+from bblr.designs.rows import Vector
+from bblr.losses import Loss
 
 # Where the variance is less than this share of the mean square, their difference has lost digits.
 _NEAR = 1e-3
@@ -32,10 +25,6 @@ def _unsigned(index: NDArray[Any]) -> NDArray[Any]:
     # An unsigned index cannot count from the end, so numba drops a test in the innermost loop:
     # a third of the time of a pass.
     return plain_view(index).view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)
-
-
-def _as_pass(value: float, gradient: Floats, raw: Floats) -> Pass:
-    return Pass(value, gradient[:-1], float(gradient[-1]), raw)
 
 
 class SparseDesign(Design):
@@ -111,8 +100,12 @@ class SparseDesign(Design):
         # An entry that is looked up costs several of a dense row, and so does the end of a row.
         return 6 * int(self.X.nnz) + 64 * self.n_rows
 
-    def scores(self, coef: Floats, intercept: float) -> Floats:
-        """Return X @ coef + intercept."""
+    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        columns = [self._scores(c, float(v)) for c, v in zip(coef, intercepts, strict=True)]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    def _scores(self, coef: Floats, intercept: float) -> Floats:
         raw = np.empty(self.n_rows)
 
         def part(_: int, start: int, stop: int) -> None:
@@ -121,36 +114,34 @@ class SparseDesign(Design):
         map_ranges(part, self.n_rows, self._work // 2)
         return raw
 
-    def pull(self, residual: Floats) -> Floats:
-        """Return X.T @ residual."""
+    def rmatvec(self, residual: Floats) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
         return self._sum_parts(kernels.csr_pull, (self.n_features,), residual)[0]
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
     ) -> Pass:
-        """Return the weighted loss and its derivatives and the scores, in one pass."""
-        if loss.fused is None:
-            return super().value_gradient(coef, intercept, y, weight, loss)
+        """Return the weighted loss and its derivatives and the scores, reading X once."""
+        fused: Any = loss.fused
+        if fused is None:
+            return super().value_gradient(coef, intercepts, y, weight, loss)
+        if len(coef) > 1:
+            scores = np.empty((self.n_rows, len(coef)))
+            gradient, value = self._sum_parts(
+                csr_softmax, (self.n_features + 1, len(coef)),
+                np.ascontiguousarray(coef.T), intercepts, y, weight, fused, scores,
+            )  # fmt: skip
+            return Pass(value, np.ascontiguousarray(gradient[:-1].T), gradient[-1], scores)
+        own, intercept = np.ascontiguousarray(coef[0]), float(intercepts[0])
         if self._blocks is not None:
-            return _as_pass(*self._blocks.value_gradient(coef, intercept, y, weight, loss.fused))
-        raw = np.empty(self.n_rows)
-        gradient, value = self._sum_parts(
-            kernels.csr_value_gradient,
-            (self.n_features + 1,), coef, intercept, y, weight, loss.fused, raw,
-        )  # fmt: skip
-        return _as_pass(value, gradient, raw)
-
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes, its derivatives and the scores."""
-        raw = np.empty((self.n_rows, len(coef)))
-        gradient, value = self._sum_parts(
-            csr_softmax,
-            (self.n_features + 1, len(coef)), np.ascontiguousarray(coef.T), intercepts, y, weight,
-            np.array(loss.low), loss.b, loss.gamma, raw,
-        )  # fmt: skip
-        return ManyPass(value, np.ascontiguousarray(gradient[:-1].T), gradient[-1], raw)
+            value, gradient, raw = self._blocks.value_gradient(own, intercept, y, weight, fused)
+        else:
+            raw = np.empty(self.n_rows)
+            gradient, value = self._sum_parts(
+                kernels.csr_value_gradient,
+                (self.n_features + 1,), own, intercept, y, weight, fused, raw,
+            )  # fmt: skip
+        return Pass(value, gradient[None, :-1], gradient[-1:], raw)
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""
@@ -201,9 +192,9 @@ class SparseDesign(Design):
             cross -= moved + moved.T
         return Curvature(cross, edge - total * centre, total)
 
-    def square_pull(self, weight: Floats, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
+    def column_squares(self, weight: Floats, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
         square = self._sum_parts(kernels.csr_square_pull, (self.n_features,), weight)[0]
         if np.any(centre):
-            square += centre * (float(weight.sum()) * centre - 2.0 * self.pull(weight))
+            square += centre * (float(weight.sum()) * centre - 2.0 * self.rmatvec(weight))
         return np.maximum(square, 0.0)

@@ -13,20 +13,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr.designs.base import (
-    Curvature,
-    Design,
-    ElementwiseLoss,
-    Floats,
-    ManyPass,
-    Moments,
-    Pass,
-    SoftmaxLoss,
-)
+from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.rows import Vector
 from bblr.designs.torch_curvature import sample, second_moments, solver_of
 from bblr.designs.torch_place import placed
 from bblr.designs.torch_rows import TorchRows
+from bblr.losses import Loss
+from bblr.losses.torch_forms import value_residual
 
 Tensor = torch.Tensor
 Result = TypeVar("Result")
@@ -54,7 +47,7 @@ class TorchDesign(Design):
     """
 
     rows: TorchRows
-    elsewhere = True
+    is_remote = True
 
     def __init__(self, X: Tensor, device: torch.device, narrow: bool = False) -> None:
         self._take(placed(X, device), device, narrow)
@@ -130,25 +123,31 @@ class TorchDesign(Design):
         kind = self.parts[0].dtype if self._narrow else torch.float64
         return torch.as_tensor(coef, device=self.device).to(kind)
 
-    def scores(self, coef: Floats, intercept: float) -> Tensor:
-        """Return X @ coef + intercept."""
-        own = self._coef(coef)
+    def scores(self, coef: Floats, intercepts: Floats) -> Tensor:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        own, shift = self._products(coef, intercepts)
         return self._careful(
-            lambda: _joined([(X @ own).double() for _, X in self._passes()]).add_(intercept)
+            lambda: _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
         )
 
-    def pull(self, residual: Vector) -> Floats:
-        """Return X.T @ residual."""
-        return self._careful(lambda: self._pull(residual).cpu().numpy())
+    def _products(self, coef: Floats, intercepts: Floats) -> tuple[Tensor, Any]:
+        """Return what to multiply rows with and what to add, without an axis for one score."""
+        if len(coef) == 1:
+            return self._coef(coef[0]), float(intercepts[0])
+        return self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
 
-    def _pull(self, residual: Tensor) -> Tensor:
+    def rmatvec(self, residual: Vector) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
+        return self._careful(lambda: self._rmatvec(residual).cpu().numpy())
+
+    def _rmatvec(self, residual: Tensor) -> Tensor:
         total: Any = 0.0
         for rows, X in self._passes():
             total = total + _transposed(X, residual[rows])
         return total
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Vector, weight: Vector, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> Pass:
         """Return the weighted loss, its derivatives and the scores they were made of."""
 
@@ -156,47 +155,22 @@ class TorchDesign(Design):
             total: Any = 0.0
             scores = []
             for rows, X in self._passes():
-                raw = (X @ own).double().add_(intercept)
-                value, residual = self.rows.value_residual(loss, y[rows], raw, weight[rows])
-                ends = torch.stack([value, residual.sum()])
-                total = total + torch.cat([ends, _transposed(X, residual)])
+                raw = (X @ own).double().add_(shift)
+                value, residual = value_residual(loss, y[rows], raw, weight[rows])
+                flat = [
+                    value.reshape(1),
+                    residual.sum(dim=0).reshape(-1),
+                    _transposed(X, residual),
+                ]
+                total = total + torch.cat(flat)
                 scores.append(raw)
             # One message from the device for all of them.
             return total.cpu().numpy(), _joined(scores)
 
-        own = self._coef(coef)
+        own, shift = self._products(coef, intercepts)
         sums, raw = self._careful(work)
-        return Pass(float(sums[0]), sums[2:], float(sums[1]), raw)
-
-    def many_scores(self, coef: Floats, intercepts: Floats) -> Tensor:
-        """Return X @ coef.T + intercepts, a column a class."""
-        own, shift = self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
-        return self._careful(
-            lambda: _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
-        )
-
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes, its derivatives and the scores."""
-
-        def work() -> tuple[Floats, Tensor]:
-            total: Any = 0.0
-            scores = []
-            for rows, X in self._passes():
-                raw = (X @ own).double().add_(shift)
-                value, residual = self.rows.value_residual(loss, y[rows], raw, weight[rows])
-                products = _transposed(X, residual)
-                flat = [value[None], residual.sum(dim=0), products.T.reshape(-1)]
-                total = total + torch.cat(flat)
-                scores.append(raw)
-            return total.cpu().numpy(), _joined(scores)
-
-        own, shift = self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
-        classes = len(coef)
-        sums, raw = self._careful(work)
-        gradient = sums[1 + classes :].reshape(classes, self.n_features)
-        return ManyPass(float(sums[0]), gradient, sums[1 : 1 + classes], raw)
+        slopes, gradient = sums[1 : 1 + len(coef)], sums[1 + len(coef) :].reshape(coef.shape)
+        return Pass(float(sums[0]), gradient, slopes, raw)
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""
@@ -208,10 +182,11 @@ class TorchDesign(Design):
         return None, _joined(parts)
 
     def axis_line(
-        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
-        return self.rows.line(raw, self.along(j, centre), y, weight, threshold)
+        change = self.rows.lifted(self.along(j, centre), k, decision)
+        return self.rows.line(decision, change, y, weight)
 
     def moments(self, weight: Vector) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
@@ -304,8 +279,8 @@ class TorchDesign(Design):
         """Return arrays on the device, sent in one message."""
         return torch.as_tensor(np.stack(arrays), device=self.device)
 
-    def square_pull(self, weight: Vector, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
+    def column_squares(self, weight: Vector, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
 
         def work() -> Floats:
             total: Any = 0.0
@@ -323,5 +298,6 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 
 def _transposed(X: Tensor, residual: Tensor) -> Tensor:
-    """Return X.T @ residual in float64."""
-    return (X.T @ residual.to(X.dtype)).double()
+    """Return residual.T @ X in float64, score after score."""
+    narrow = residual.to(X.dtype)
+    return (X.T @ narrow if narrow.ndim == 1 else narrow.T @ X).double().reshape(-1)

@@ -10,7 +10,15 @@ Tensor = torch.Tensor
 _FAR = 2.0**52
 
 
-def line(raw: Tensor, change: Tensor, y: Tensor, weight: Tensor) -> tuple[float, float, float]:
+def zero_one_line(
+    decision: Tensor, change: Tensor, y: Tensor, weight: Tensor
+) -> tuple[float, float, float]:
+    """Return the step of fewest errors along a change, the errors there and here."""
+    line = _line if decision.ndim == 1 else _several_line
+    return line(decision, change, y, weight)
+
+
+def _line(raw: Tensor, change: Tensor, y: Tensor, weight: Tensor) -> tuple[float, float, float]:
     """Do what `exact_line` does: sort the steps at which scores change sign, and sum up."""
     wrong = y * raw <= 0
     here = weight @ wrong.double()
@@ -41,10 +49,10 @@ def line(raw: Tensor, change: Tensor, y: Tensor, weight: Tensor) -> tuple[float,
     return 0.0, found[2], found[2]
 
 
-def many_line(
+def _several_line(
     raw: Tensor, change: Tensor, y: Tensor, weight: Tensor
 ) -> tuple[float, float, float]:
-    """Do what `many_line` does: each row is right on one open stretch of steps."""
+    """Do what `several_line` does: each row is right on one open stretch of steps."""
     place = y[:, None]
     lead = raw.gather(1, place) - raw
     gain = change.gather(1, place) - change

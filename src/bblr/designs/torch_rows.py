@@ -11,16 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr._numeric.fused import SIGMOID
-from bblr.designs import torch_fused
-from bblr.designs import torch_losses as losses
 from bblr.designs.rows import Floats, Rows, Vector
-from bblr.designs.torch_lines import line, many_line
+from bblr.designs.torch_lines import zero_one_line
+from bblr.losses import Loss
+from bblr.losses import torch_forms as forms
 
 Tensor = torch.Tensor
-
-# Numbers in a temporary table of steps by rows.
-_TABLE = 2**24
 
 
 class TorchRows(Rows):
@@ -73,35 +69,22 @@ class TorchRows(Rows):
         return matrix.mean(dim=1)
 
     def column(self, matrix: Vector, k: int) -> Tensor:
-        """Return a column as a vector."""
-        return matrix[:, k].contiguous()
+        """Return what belongs to score k as a vector."""
+        return matrix if matrix.ndim == 1 else matrix[:, k].contiguous()
 
-    def none_below(self, vector: Vector, bound: Vector) -> bool:
-        """Whether no number lies below that of the other vector."""
+    def all_at_least(self, vector: Vector, bound: Vector) -> bool:
+        """Whether every number is at least that of the other vector."""
         return bool((vector >= bound).all())
 
-    def value_residual(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Any:
-        """Return the weighted loss as a tensor of one number, and its derivative by each score."""
-        if raw.ndim == 2:
-            return losses.many_value_residual(loss, y, raw, weight)
-        compiled = torch_fused.value_residual(loss.fused, y, raw, weight)
-        if compiled is not None:
-            return compiled
-        if loss.fused is not None:
-            return losses.value_residual(loss.fused, y, raw, weight)
-        # A loss that only NumPy knows.
-        value, residual = loss.value_gradient(self.local(y), self.local(raw))
-        return weight @ self.vector(value), weight * self.vector(residual)
-
-    def cost(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted loss."""
-        return float(self.value_residual(loss, y, raw, weight)[0])
+        return float(forms.value_residual(loss, y, raw, weight)[0])
 
-    def decision(self, loss: Any, raw: Vector) -> Tensor:
+    def decision(self, loss: Loss, raw: Vector) -> Tensor:
         """Return the scores that decide, which take the plateaus into account."""
-        return raw - loss.threshold if raw.ndim == 1 else raw + raw.new_tensor(loss.shift)
+        return raw + (loss.shift[0] if raw.ndim == 1 else raw.new_tensor(loss.shift))
 
-    def _is_wrong(self, loss: Any, y: Vector, raw: Vector) -> Tensor:
+    def _is_wrong(self, loss: Loss, y: Vector, raw: Vector) -> Tensor:
         decision = self.decision(loss, raw)
         if raw.ndim == 1:
             return ~(y * decision > 0)
@@ -109,39 +92,28 @@ class TorchRows(Rows):
         decision.scatter_(1, y[:, None], -torch.inf)
         return ~(own > decision.amax(dim=1, keepdim=True)).squeeze(1)
 
-    def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def errors(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
         return float(weight @ self._is_wrong(loss, y, raw).double())
 
-    def wrong(self, loss: Any, y: Vector, raw: Vector) -> NDArray[np.intp]:
+    def wrong(self, loss: Loss, y: Vector, raw: Vector) -> NDArray[np.intp]:
         """Return the numbers of the rows that are errors."""
         return self.local(self._is_wrong(loss, y, raw).nonzero().squeeze(1))
 
-    def predicted(self, loss: Any, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
-        """Return, class by class, whether it is the most probable one of a row that counts."""
-        counts = weight > 0
-        if raw.ndim == 1:
-            above = raw > loss.threshold
-            seen = torch.stack([(counts & ~above).any(), (counts & above).any()])
-        else:
-            best = self.decision(loss, raw).argmax(dim=1)
-            seen = torch.bincount(best[counts], minlength=raw.shape[1]) > 0
+    def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
+        """Return, class by class, whether it is predicted for a row that counts."""
+        decision = self.decision(loss, raw)
+        best = (decision > 0).long() if raw.ndim == 1 else decision.argmax(dim=1)
+        seen = torch.bincount(best, (weight > 0).double(), minlength=loss.n_classes) > 0
         return self.local(seen)
 
-    def fisher(self, loss: Any, raw: Vector, weight: Vector) -> Tensor:
+    def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> Tensor:
         """Return the weight of each row times the Fisher information of its score or scores."""
-        if raw.ndim == 2:
-            return weight[:, None] * losses.many_fisher(loss, raw)
-        if loss.fused is not None:
-            return weight * losses.fisher(loss.fused, raw)
-        return weight * self.vector(loss.curvature(self.local(raw)))
+        return forms.fisher(loss, raw, weight)
 
-    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> Tensor:
+    def positive_curvature(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> Tensor:
         """Return the weight of each row times a curvature of its loss that is never negative."""
-        if loss.fused is None or loss.fused.code == SIGMOID:
-            return self.fisher(loss, raw, weight)
-        compiled = torch_fused.bend(loss.fused, y, raw, weight)
-        return weight * losses.bend(loss.fused, y, raw) if compiled is None else compiled
+        return forms.positive_curvature(loss, y, raw, weight)
 
     def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Tensor:
         """Return the numbers of the given rows, in their order."""
@@ -159,37 +131,24 @@ class TorchRows(Rows):
         return (limit / vector).clamp(max=1.0) ** 2
 
     def line(
-        self, raw: Vector, change: Vector, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, change: Vector, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the strict zero-one loss along a change of the scores."""
-        if raw.ndim == 2:
-            return many_line(raw, change, y, weight)
-        return line(raw - threshold, change, y, weight)
+        return zero_one_line(decision, change, y, weight)
 
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Tensor:
-        """Return the scores of many classes with those of one moved along a vector."""
+        """Return the scores with score k moved by a step along a vector."""
+        if raw.ndim == 1:
+            return raw + step * change
         raw = raw.clone()
         raw[:, k] += step * change
         return raw
 
-    def probe(
-        self, raw: Vector, change: Vector, steps: Floats, y: Vector, weight: Vector, loss: Any
-    ) -> Floats:
-        """Return the weighted loss at raw + step * change for each of the steps."""
-        if loss.fused is None:
-            raw, change, y, weight = (self.local(v) for v in (raw, change, y, weight))
-            return Rows.probe(self, raw, change, steps, y, weight, loss)
-        fused, own = loss.fused, loss.fused.gamma * y
-        margin, slope, low = own * raw, own * change, losses.lowest(fused, y)
-        at = torch.as_tensor(steps, device=self.device)
-        some = max(1, _TABLE // max(1, len(raw)))
-        costs = []
-        for s in range(0, len(steps), some):
-            z = torch.addcmul(margin, at[s : s + some, None], slope)
-            costs.append(losses.cost(fused, low, z) @ weight)
-        return self.local(torch.cat(costs))
+    def lifted(self, change: Vector, k: int, like: Vector) -> Tensor:
+        """Return a change of score k alone as one of all scores, shaped like another one."""
+        return change if like.ndim == 1 else self.moved(torch.zeros_like(like), change, k, 1.0)
 
-    def many_probe(
+    def probe(
         self,
         raw: Vector,
         change: Vector,
@@ -197,19 +156,7 @@ class TorchRows(Rows):
         steps: Floats,
         y: Vector,
         weight: Vector,
-        loss: Any,
+        loss: Loss,
     ) -> Floats:
-        """Return the weighted loss of many classes with the score of one moved by each step."""
-        scores = loss.gamma * raw
-        others = scores.clone()
-        others[:, k] = -torch.inf
-        rest = others.logsumexp(dim=1)
-        own = y == k
-        share = (scores.gather(1, y[:, None]).squeeze(1) - rest).clamp(max=0.0).exp()
-        low = raw.new_tensor(loss.low)[y]
-        cost = []
-        for step in steps:
-            z = scores[:, k] + loss.gamma * float(step) * change - rest
-            risen = torch.where(own, z.sigmoid(), share * (-z).sigmoid())
-            cost.append(-(weight @ (low + loss.b * risen).clamp(min=1e-300).log()))
-        return self.local(torch.stack(cost))
+        """Return the weighted loss with score k moved by each of the steps along a vector."""
+        return self.local(forms.along(loss, y, raw, change, k, steps, weight))

@@ -22,6 +22,7 @@ from bblr.kernel.kernel_search import (
     stratified_sample,
 )
 from bblr.kernel.sparsify import Sparsify
+from bblr.losses import Plateaus
 from bblr.solvers import LBFGS
 from bblr.training.cross_validation import (
     Path,
@@ -33,7 +34,6 @@ from bblr.training.cross_validation import (
 )
 from bblr.training.monitor import Watch
 from bblr.training.search import Slam
-from bblr.training.start import AnyPrior
 
 # With more rows than this, width and penalty get a second look.
 MANY = 2 * TUNING_ROWS
@@ -120,7 +120,7 @@ def look_again(
     best: Cell,
     widths: tuple[float, ...],
     l2s: tuple[float, ...],
-    prior: AnyPrior,
+    prior: Plateaus,
     max_centers: Any,
 ) -> tuple[Cell, list[Cell]]:
     """Return the best of narrower widths and weaker penalties on many more rows, and all of them.

@@ -16,6 +16,7 @@ from bblr.inputs.stream import refuse_shards
 from bblr.inputs.torch_front import device_decision, like, uses_torch
 from bblr.kernel.fit import KernelFit
 from bblr.linear.fitted import ProbabilisticClassifier, finite_scores
+from bblr.training.laplace import class_codes
 
 Floats = NDArray[np.float64]
 
@@ -108,15 +109,13 @@ class KernelClassifier(ProbabilisticClassifier):
         support = rows[fitted.basis.centres[order]]
         precomputed = function.name == "precomputed"
         vectors = np.empty((0, 0)) if precomputed else data.X[support]
-        many = len(data.classes) > 2
-        codes = data.y[support] if many else (data.y[support] > 0).astype(np.intp)
+        loss = fitted.objective.loss
+        codes = class_codes(data.y[support], loss.n_scores)
         self.support_ = data.like_rows(support)
         self.dual_coef_ = data.like_rows(np.ascontiguousarray(weights[order].T))
         self.support_vectors_ = data.like_rows(vectors)
         self.n_support_ = data.like_rows(np.bincount(codes, minlength=len(data.classes)))
-        loss = fitted.objective.loss
-        raw = np.atleast_2d(fitted.intercept) if many else np.atleast_1d(fitted.intercept)
-        self.intercept_ = data.like_rows(np.ravel(loss.decision(raw)) + shift)
+        self.intercept_ = data.like_rows(fitted.intercept + np.array(loss.shift) + shift)
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)

@@ -21,19 +21,17 @@ from bblr.designs.centres import (
 from bblr.designs.kernel import kernel_design
 from bblr.designs.kernel_function import Gram
 from bblr.kernel.merged_rows import groups
-from bblr.losses import BetaBernoulli, DirichletDiscrete
-from bblr.many_objective import ManyObjective
-from bblr.penalties import Prior
+from bblr.losses import BetaBernoulli, Plateaus
+from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import stopped
+from bblr.training.link import Link
 from bblr.training.monitor import Watch
 from bblr.training.start import (
     LOOSE,
-    AnyObjective,
-    AnyPrior,
+    Fitted,
     gaussian,
     make_objective,
-    own_link,
     robust_start,
 )
 
@@ -95,8 +93,8 @@ class KernelProblem:
         )
 
     def objective(
-        self, basis: Basis, prior: AnyPrior, penalty: Prior, *, uncorrelated: bool = True
-    ) -> AnyObjective:
+        self, basis: Basis, prior: Plateaus, penalty: Penalty, *, uncorrelated: bool = True
+    ) -> Fitted:
         """Return the objective in the coordinates of a basis."""
         features = kernel_design(self.gram, basis, self.cache_bytes)
         design = ScaledDesign(
@@ -104,7 +102,7 @@ class KernelProblem:
         )
         y, weight = design.rows.vector(self.y), design.rows.vector(self.weight)
         objective = make_objective(prior, 1.0, 0.0, design, y, weight)
-        return objective.with_prior(penalty)
+        return objective.with_penalty(penalty)
 
     def full_basis(self, tol: float = RANK_TOL) -> Basis:
         """Return the basis with every row a centre, without directions below `tol`."""
@@ -154,7 +152,7 @@ class KernelProblem:
         return np.concatenate([chosen, drawn])
 
     def centres(
-        self, count: int, prior: AnyPrior, l2: float, descent: Any, rng: np.random.Generator
+        self, count: int, prior: Plateaus, l2: float, descent: Any, rng: np.random.Generator
     ) -> Rows:
         """Return centres among the rows that a first, rough fit has not settled.
 
@@ -172,7 +170,7 @@ class KernelProblem:
     def chosen_basis(
         self,
         limit: int | None,
-        prior: AnyPrior,
+        prior: Plateaus,
         l2: float,
         descent: Any,
         rng: np.random.Generator,
@@ -182,7 +180,7 @@ class KernelProblem:
             return self.full_basis()
         return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
 
-    def pulls(self, loss: BetaBernoulli | DirichletDiscrete, raw: Floats) -> Floats:
+    def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
         """Return how hard each row pulls at its score, or at those of all classes."""
         residual = np.abs(loss.value_gradient(self.y, raw)[1])
         return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
@@ -204,7 +202,7 @@ class KernelFit(NamedTuple):
     """A basis, the objective on it, and where the solver ended."""
 
     basis: Basis
-    objective: AnyObjective
+    objective: Fitted
     solution: Solution
 
     def noted(self, cut: bool) -> KernelFit:
@@ -220,29 +218,28 @@ class KernelFit(NamedTuple):
         return self._replace(solution=replace(self.solution, trace=trace, n_iter=n_iter))
 
     @property
-    def _by_class(self) -> Floats:
-        """Parameters, a row a class; of two classes one row."""
-        return self.solution.theta.reshape(-1, self.objective.design.size)
+    def _by_score(self) -> Floats:
+        """Parameters, a row for each score."""
+        return self.objective.by_score(self.solution.theta)
 
     @property
     def weights(self) -> Floats:
         """Weight of each centre; of many classes a column each."""
         transform = as_numpy(self.basis.transform)
-        weights = transform @ self._by_class[:, : transform.shape[1]].T
-        return weights if isinstance(self.objective, ManyObjective) else weights[:, 0]
+        weights = transform @ self._by_score[:, : transform.shape[1]].T
+        return weights[:, 0] if self.objective.n_scores == 1 else weights
 
     @property
     def intercept(self) -> Any:
         """Intercept of the raw scores; of many classes one each."""
-        own = self._by_class[:, -1] if self.objective.design.fit_intercept else 0.0
-        if isinstance(self.objective, ManyObjective):
-            return own * np.ones(self.objective.n_classes)
-        return float(np.squeeze(own))
+        own = self._by_score[:, -1] if self.objective.design.fit_intercept else 0.0
+        found = own * np.ones(self.objective.n_scores)
+        return float(found[0]) if len(found) == 1 else found
 
     @property
-    def prior(self) -> AnyPrior:
+    def prior(self) -> Plateaus:
         """Plateaus of the fit."""
-        return own_link(self.objective.loss).prior
+        return Link.of_loss(self.objective.loss).plateaus
 
     @property
     def raw(self) -> Floats:
@@ -258,7 +255,7 @@ def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
 def fit(
     problem: KernelProblem,
     basis: Basis,
-    prior: AnyPrior,
+    prior: Plateaus,
     l2: float,
     gammas: tuple[float, ...],
     descent: LBFGS,
@@ -266,9 +263,11 @@ def fit(
 ) -> KernelFit:
     """Walk through the gammas in the coordinates of a basis, each told to a watch."""
     large = basis.transform.shape[1] > _MAX_NEWTON
-    objective = problem.objective(basis, prior, gaussian(l2, prior), uncorrelated=large)
+    objective = problem.objective(
+        basis, prior, gaussian(l2, BetaBernoulli(prior)), uncorrelated=large
+    )
     stage: Any = descent
-    if not large and not isinstance(objective, ManyObjective):
+    if not large and objective.n_scores == 1:
         stage = FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
     theta = np.zeros(objective.size)
     # Under most kernels all rows are equally long, and none reaches farther than another.

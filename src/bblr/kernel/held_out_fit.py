@@ -11,12 +11,13 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.kernel_search import score_held_out
 from bblr.kernel.sparse_fit import SHARES
+from bblr.losses import Plateaus
 from bblr.training.calibration import likeliest_plateaus
 from bblr.training.cross_validation import Fold
 from bblr.training.monitor import Watch
-from bblr.training.start import AnyPrior, resolve_prior
+from bblr.training.start import resolve_prior
 
-FitPart = Callable[[KernelProblem, AnyPrior], KernelFit]
+FitPart = Callable[[KernelProblem, Plateaus], KernelFit]
 Mixture = Callable[[KernelProblem, KernelFit, float], KernelFit]
 
 _HELD_OUT = 0.25
@@ -30,7 +31,7 @@ def learned_prior(
     fit_part: FitPart,
     rng: np.random.Generator,
     watch: Watch,
-) -> AnyPrior:
+) -> Plateaus:
     """Return the plateaus of greatest likelihood on held-out scores.
 
     On its own training rows a kernel can be right everywhere, and no plateau would be left.
@@ -64,7 +65,7 @@ def learned_prior(
 
 def validated_share(
     problem: KernelProblem,
-    prior: AnyPrior,
+    prior: Plateaus,
     fit_part: FitPart,
     mixture: Mixture,
     rng: np.random.Generator,
@@ -76,7 +77,7 @@ def validated_share(
     ----------
     problem : KernelProblem
         The training rows.
-    prior : BetaPrior or DirichletPrior
+    prior : Plateaus
         Plateaus.
     fit_part : callable
         Fits some of the rows under given plateaus.

@@ -25,10 +25,12 @@ from bblr.kernel.kernel_front import (
     make_problem,
 )
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
+from bblr.losses import Plateaus
 from bblr.solvers import Stage, geometric
 from bblr.training.callbacks import with_callbacks
+from bblr.training.link import Link
 from bblr.training.monitor import Watch
-from bblr.training.start import AnyPrior, own_link, resolve_prior
+from bblr.training.start import resolve_prior
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +57,7 @@ default="rbf"
         Degree of "poly".
     coef0 : float, default=0
         Constant of "poly".
-    prior : {"mild", "robust", "weak", "empirical", "learned"} or BetaPrior, default="mild"
+    prior : {"mild", "robust", "weak", "empirical", "learned"} or Plateaus, default="mild"
         Plateaus of the model: "mild" is a = 0.05, b = 0.9; "learned" are those of greatest
         likelihood on the scores of five held-out folds; the others are those of
         :class:`BBLRClassifier`.
@@ -124,7 +126,7 @@ default="rbf"
         Inverse width of the kernel.
     gamma_ : float
         Sharpness at which the weights were fitted.
-    prior_ : BetaPrior
+    prior_ : Plateaus
         Plateaus.
     link_ : Link
         The map from scores to probabilities.
@@ -273,8 +275,8 @@ default="rbf"
         training: Training,
     ) -> None:
         self._unpack_expansion(fitted, problem.gram.function, rows, training)
-        self.link_ = own_link(fitted.objective.loss)
-        self.prior_, self.gamma_ = self.link_.prior, self.link_.gamma
+        self.link_ = Link.of_loss(fitted.objective.loss)
+        self.prior_, self.gamma_ = self.link_.plateaus, self.link_.gamma
         if self.sparsity is not None:
             self.dense_dual_coef_ = dense.weights
 
@@ -302,7 +304,7 @@ default="rbf"
     def _fit_dense(
         self,
         problem: KernelProblem,
-        prior: AnyPrior,
+        prior: Plateaus,
         rng: np.random.Generator,
         gammas: tuple[float, ...],
         watch: Watch,
@@ -321,7 +323,7 @@ default="rbf"
 
     def _resolve_prior(
         self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
-    ) -> AnyPrior:
+    ) -> Plateaus:
         prior = resolve_prior(
             self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
         )
@@ -330,7 +332,7 @@ default="rbf"
         return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)
 
     def _fit_part(
-        self, rng: np.random.Generator, problem: KernelProblem, prior: AnyPrior
+        self, rng: np.random.Generator, problem: KernelProblem, prior: Plateaus
     ) -> KernelFit:
         """Return the dense fit of some of the rows, of which nobody hears."""
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
@@ -378,5 +380,5 @@ def _figures(fitted: KernelFit) -> tuple[int, float, float]:
     """Return the number of centres, and the error and mean loss of the training rows."""
     objective, solution = fitted.objective, fitted.solution
     total = objective.rows.total(objective.weight)
-    cost = solution.value - objective.prior.value(objective.weights(solution.theta))
+    cost = solution.value - objective.penalty.value(objective.weights(solution.theta))
     return len(fitted.basis.centres), solution.errors / total, cost / total

@@ -42,11 +42,11 @@ from bblr.training.cross_validation import (
     makes_folds,
     shared_weight,
 )
+from bblr.training.link import Link
 from bblr.training.monitor import Watch
 from bblr.training.scoring import SCORINGS
 from bblr.training.start import (
     check_prior_name,
-    own_link,
     resolve_prior,
 )
 
@@ -69,7 +69,7 @@ default="rbf"
         Inverse widths to try; "auto" stands for 1/64, 1/32, ... 8 times "scale".
     degree, coef0 : float, default=3, 0
         Parameters of "poly".
-    prior : str or BetaPrior, default="tuned"
+    prior : str or Plateaus, default="tuned"
         Plateaus in training: "tuned" starts from "mild" and changes them where
         held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
         held-out scores; the others as in :class:`KernelBBLRClassifier`.
@@ -112,7 +112,7 @@ default="accuracy"
         As in :class:`KernelBBLRClassifier`.
     kernel_gamma_, l2_, gamma_ : float
         Chosen inverse width, penalty and last gamma.
-    prior_ : BetaPrior
+    prior_ : Plateaus
         Plateaus in training.
     link_ : Link
         The map from scores to probabilities, fitted to held-out scores.
@@ -257,14 +257,14 @@ default="accuracy"
             def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
                 # With the link of the loss itself while there is none of held-out scores.
                 best = best.after(trace)
-                estimator.link_ = own_link(best.objective.loss)
+                estimator.link_ = Link.of_loss(best.objective.loss)
                 estimator.gamma_ = estimator.link_.gamma
                 estimator._unpack_expansion(best, final.gram.function, rows, training)
 
             watch.unpack = unpack
             fitted, held = self._fit_chosen(chosen, final, random, watch)
             self.gamma_ = fitted.objective.loss.gamma
-            self.link_, shift = own_link(fitted.objective.loss), np.zeros(1)
+            self.link_, shift = Link.of_loss(fitted.objective.loss), np.zeros(1)
             if not watch.stopped:
                 self.link_, shift = _fit_link(chosen.validation, path, held)
             self._unpack_expansion(fitted, final.gram.function, rows, training, shift)

@@ -20,13 +20,13 @@ from bblr.designs.centres import Basis
 from bblr.inputs.front import Training
 from bblr.kernel.fit import KernelProblem, fit
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
-from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Gaussian
 from bblr.solvers import LBFGS
 from bblr.training.cross_validation import Fold, Path, Validation, make_folds
 from bblr.training.monitor import Watch
 from bblr.training.scoring import row_losses
-from bblr.training.start import AnyPrior, gaussian
+from bblr.training.start import gaussian
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class KernelSearch:
         rng = np.random.default_rng(self.seed)
         return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
 
-    def grid(self, widths: Sequence[float], l2s: Sequence[float], prior: AnyPrior) -> list[Cell]:
+    def grid(self, widths: Sequence[float], l2s: Sequence[float], prior: Plateaus) -> list[Cell]:
         """Return the cross-validated error of each width and penalty."""
         arguments = [(self._unwatched, width, l2s, prior) for width in widths]
         done = self.watch.in_parallel(
@@ -134,7 +134,7 @@ class KernelSearch:
     def hold_out(
         self,
         pairs: Sequence[tuple[float, float]],
-        prior: AnyPrior,
+        prior: Plateaus,
         rows: int,
         centres: int | None,
     ) -> list[Cell]:
@@ -169,7 +169,7 @@ class KernelSearch:
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
         return Fold(np.setdiff1d(chosen, test), test)
 
-    def validation(self, kernel_gamma: float, prior: AnyPrior) -> Validation:
+    def validation(self, kernel_gamma: float, prior: Plateaus) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
         problem = self.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
@@ -208,9 +208,7 @@ class KernelSearch:
         return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
 
 
-def _held(
-    problem: KernelProblem, loss: BetaBernoulli | DirichletDiscrete, raw: Floats, rows: Any
-) -> Held:
+def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
     y, weight = problem.y[rows], problem.weight[rows]
     decision = loss.decision(raw)
     wrong = loss.wrong(y, raw)
@@ -218,7 +216,7 @@ def _held(
 
 
 def _width_cells(
-    search: KernelSearch, width: float, l2s: Sequence[float], prior: AnyPrior
+    search: KernelSearch, width: float, l2s: Sequence[float], prior: Plateaus
 ) -> list[Cell]:
     problem = search.at_width(width)
     whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
@@ -228,7 +226,7 @@ def _width_cells(
         parts = []
         for fold in search.folds:
             kept = rows.only(whole.weight, fold.train)
-            objective = replace(whole, prior=gaussian(l2, prior), weight=kept)
+            objective = replace(whole, penalty=gaussian(l2, whole.loss), weight=kept)
             theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
             raw = rows.local(objective.scores(theta))[fold.test]
             parts.append(_held(problem, whole.loss, raw, fold.test))
@@ -241,7 +239,7 @@ def _held_out_cell(
     search: KernelSearch,
     fold: Fold,
     pair: tuple[float, float],
-    prior: AnyPrior,
+    prior: Plateaus,
     centres: int | None,
 ) -> Cell:
     """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""

@@ -13,10 +13,10 @@ from scipy.linalg import cho_factor, cho_solve
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.centres import Basis
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
+from bblr.losses import Plateaus
 from bblr.penalties import GaussLaplace
 from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
 from bblr.training.monitor import Watch
-from bblr.training.start import AnyPrior
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -44,7 +44,7 @@ class Elimination:
     ----------
     problem : KernelProblem
         The training rows.
-    prior : BetaPrior or DirichletPrior
+    prior : Plateaus
         Plateaus.
     l2, gamma : float
         Penalty and sharpness of the refits.
@@ -59,7 +59,7 @@ class Elimination:
     """
 
     problem: KernelProblem
-    prior: AnyPrior
+    prior: Plateaus
     l2: float
     gamma: float
     descent: LBFGS
@@ -197,7 +197,7 @@ def gauss_laplace(
     solution, settled = em.settle(objective.with_gamma(loss.gamma), start.ravel())
     weights = objective.weights(solution.theta)
     # Of many classes a vector goes when its weights for all of them do.
-    free = ~settled.prior.laplacian(weights).reshape(columns.shape[::-1])
+    free = ~settled.penalty.laplacian(weights).reshape(columns.shape[::-1])
     reach = np.abs(weights).reshape(free.shape).max(axis=0)
     kept = np.flatnonzero(free.any(axis=0))
     if max_vectors is not None and len(kept) > max_vectors:

@@ -15,17 +15,15 @@ from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.inputs.front import Training, validate_training
 from bblr.linear.fitted import ProbabilisticLinearClassifier
-from bblr.losses import BetaBernoulli, DirichletDiscrete, DirichletPrior
-from bblr.many_objective import ManyObjective
+from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.calibration import Calibrated, calibrated
 from bblr.training.callbacks import with_callbacks
+from bblr.training.link import Link
 from bblr.training.marginal import (
     Unknown,
     first_objective,
     leverage_limit,
-    penalty_of,
-    plateaus_of,
 )
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import Watch
@@ -35,15 +33,13 @@ from bblr.training.start import (
     GAMMA_TWO,
     LOOSE,
     SOLVERS,
-    AnyObjective,
+    Fitted,
     anneal,
     learn,
     make_descent,
     make_solver,
-    own_link,
-    prior_of,
+    penalty_of,
     settled_like,
-    unpack,
     warn_if_flat,
 )
 
@@ -71,8 +67,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
     Parameters
     ----------
-    prior : {"auto", "robust", "mild", "weak", "empirical", "learned"}, BetaPrior or \
-DirichletPrior, default="auto"
+    prior : {"auto", "robust", "mild", "weak", "empirical", "learned"}, Plateaus, default="auto"
         Plateaus of the model, mu = w * theta + (1 - w) * sigmoid. A name chooses the weight w;
         the mean theta is the share of each class, so that rare classes keep their place.
 
@@ -152,13 +147,13 @@ DirichletPrior, default="auto"
         Classes, of two the positive one last.
     gamma_ : float
         Sharpness at which the weights were fitted.
-    prior_ : BetaPrior or DirichletPrior
+    prior_ : Plateaus
         Plateaus in training.
     l2_ : float
         Penalty.
     leverage_ : float or None
         Bound on the reach of far-off rows.
-    link_ : Link or ManyLink
+    link_ : Link
         The map from scores to probabilities, fitted to leave-one-out scores.
     path_ : list of Stage
         For each gamma: objective, training errors, iterations and why it stopped. Where rows are
@@ -277,7 +272,7 @@ DirichletPrior, default="auto"
             objective = objective.bounded(self.leverage_)
         now = [objective]
 
-        def settle(objective: AnyObjective, theta: Floats) -> tuple[AnyObjective, Floats]:
+        def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
             unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
             if unknown and not watch.stopped:
                 with watch.task("choose penalty and plateaus"):
@@ -285,7 +280,7 @@ DirichletPrior, default="auto"
                 objective, theta = found.objective, found.theta
                 watch.say(
                     f"l2 {penalty_of(objective):.4g}, plateaus "
-                    f"{plateaus_of(objective).round(3).tolist()} after {found.rounds} rounds"
+                    f"{np.round(objective.loss.low, 3).tolist()} after {found.rounds} rounds"
                 )
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
@@ -295,7 +290,7 @@ DirichletPrior, default="auto"
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             final = now[0].with_gamma(best.gamma)
-            link = Calibrated(own_link(final.loss), np.zeros(1))
+            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
             estimator._unpack(best, final, link, training)
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
@@ -303,22 +298,21 @@ DirichletPrior, default="auto"
         with watch.over(len(gammas) + 3 + learned + self._searches(objective), unpack):
             warm = self._warm(objective, training)
             solution, objective = self._solve(objective, warm, gammas, watch, settle)
-            final: AnyObjective = objective.with_gamma(solution.gamma)
+            final: Fitted = objective.with_gamma(solution.gamma)
             if learned and not watch.stopped:
                 solution, final = learn(final, solution, partial(self._relearn, watch), watch)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(own_link(final.loss), np.zeros(1))
+            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
             if not watch.stopped:
                 with watch.task("calibrate"):
-                    many = isinstance(final, ManyObjective)
                     descent = make_descent(
-                        "auto", final.size, LOOSE * self.tol, int(self.max_iter), many=many
+                        "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
                     )
                     link = calibrated(final, solution, descent)
             self._unpack(solution, final, link, training)
         return self
 
-    def _leverage(self, objective: AnyObjective) -> float | None:
+    def _leverage(self, objective: Fitted) -> float | None:
         if self.leverage is None:
             return None
         if self.leverage != "auto":
@@ -363,7 +357,7 @@ DirichletPrior, default="auto"
                 f"minimise method; got {self.solver!r}."
             )
 
-    def _warm(self, objective: AnyObjective, training: Training) -> Floats | None:
+    def _warm(self, objective: Fitted, training: Training) -> Floats | None:
         """Return the parameters of an earlier fit where they are to be the start."""
         design = objective.design
         same = (
@@ -375,13 +369,10 @@ DirichletPrior, default="auto"
         if not same:
             return None
         coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
-        if isinstance(self.prior_, DirichletPrior):
-            shift = DirichletDiscrete.from_prior(self.prior_, self.gamma_).shift
-            return design.pack_many(coef, intercept - np.array(shift)).ravel()
-        threshold = BetaBernoulli.from_prior(self.prior_, self.gamma_).threshold
-        return design.pack(coef[0], float(intercept[0]) + threshold)
+        earlier = objective.with_loss(BetaBernoulli(self.prior_, self.gamma_))
+        return earlier.pack(coef, intercept)
 
-    def _searches(self, objective: AnyObjective) -> bool:
+    def _searches(self, objective: Fitted) -> bool:
         """Whether a search of the zero-one loss follows."""
         small = objective.size * objective.n_rows <= _SEARCH_SIZE
         little = self.l2 != "auto" and self.l2 < _SEARCH_L2
@@ -389,12 +380,12 @@ DirichletPrior, default="auto"
 
     def _solve(
         self,
-        objective: AnyObjective,
+        objective: Fitted,
         warm: Floats | None,
         gammas: tuple[float, ...],
         watch: Watch,
         settle: Settle,
-    ) -> tuple[Solution, AnyObjective]:
+    ) -> tuple[Solution, Fitted]:
         solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
@@ -406,7 +397,7 @@ DirichletPrior, default="auto"
         if solver != "search" or watch.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        sharp: AnyObjective = objective.with_gamma(solution.gamma)
+        sharp: Fitted = objective.with_gamma(solution.gamma)
         with watch.task("zero-one search"):
             rng = np.random.default_rng(seed)
             found = ZeroOneSearch().minimise(sharp, solution.theta, rng=rng)
@@ -416,7 +407,7 @@ DirichletPrior, default="auto"
         found = replace(found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage])
         return found, objective
 
-    def _relearn(self, watch: Watch, objective: AnyObjective, theta: Floats) -> Solution:
+    def _relearn(self, watch: Watch, objective: Fitted, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
         gammas = (objective.loss.gamma,)
         stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
@@ -425,16 +416,16 @@ DirichletPrior, default="auto"
     def _unpack(
         self,
         solution: Solution,
-        objective: AnyObjective,
+        objective: Fitted,
         calibrated: Calibrated,
         training: Training,
     ) -> None:
         self.classes_ = training.classes
-        coef, intercept = unpack(objective, solution.theta)
+        coef, intercept = objective.unpack(solution.theta)
         intercept = intercept + calibrated.shift
         self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
         self.link_ = calibrated.link
-        self.prior_, self.gamma_ = prior_of(objective.loss), objective.loss.gamma
+        self.prior_, self.gamma_ = objective.loss.plateaus, objective.loss.gamma
         self.l2_ = penalty_of(objective)
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

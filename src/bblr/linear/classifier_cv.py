@@ -19,6 +19,7 @@ from bblr._checks import (
 from bblr.designs import ScaledDesign
 from bblr.inputs.front import Training, validate_training
 from bblr.linear.fitted import ProbabilisticLinearClassifier
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Annealing, Solution, Stage
 from bblr.training.calibration import Calibrated
 from bblr.training.callbacks import with_callbacks
@@ -31,11 +32,11 @@ from bblr.training.cross_validation import (
     learned_plateaus,
     make_folds,
 )
+from bblr.training.link import Link
 from bblr.training.marginal import (
     Unknown,
     first_objective,
     leverage_limit,
-    penalty_of,
     settle,
 )
 from bblr.training.monitor import Watch
@@ -43,16 +44,14 @@ from bblr.training.scoring import SCORINGS
 from bblr.training.search import Slam
 from bblr.training.start import (
     LOOSE,
-    AnyObjective,
+    Fitted,
     anneal,
     check_prior_name,
     make_descent,
     make_objective,
     make_start,
-    own_link,
-    prior_of,
+    penalty_of,
     robust_start,
-    unpack,
     warn_if_flat,
 )
 
@@ -78,7 +77,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
 
     Parameters
     ----------
-    prior : str, BetaPrior or DirichletPrior, default="tuned"
+    prior : str, Plateaus, default="tuned"
         Plateaus in training.
 
         - "tuned": chosen by cross-validation;
@@ -134,9 +133,9 @@ default="accuracy"
         Chosen penalty.
     leverage_ : float or None
         Chosen bound on the reach of far-off rows.
-    prior_ : BetaPrior or DirichletPrior
+    prior_ : Plateaus
         Plateaus in training.
-    link_ : Link or ManyLink
+    link_ : Link
         The map from scores to probabilities, fitted to held-out scores.
     trials_ : list of Trial
         Every path tried, with its cross-validated error, or what `scoring` makes of it.
@@ -243,8 +242,8 @@ default="accuracy"
 
     def _fit(self, training: Training, watch: Watch, groups: Any = None) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
-        many = len(training.classes) > 2
-        descent = make_descent(self.solver, design.size, self.tol, int(self.max_iter), many=many)
+        n_scores = BetaBernoulli(Plateaus.none(len(training.classes))).n_scores
+        descent = make_descent(self.solver, design.size, n_scores, self.tol, int(self.max_iter))
         # Many examples tell settings apart long before the last digits of a fit.
         coarse = LOOSE if design.design.n_rows >= FEW else 1.0
         labels, weights = design.rows.local(training.y), design.rows.local(training.weight)
@@ -270,22 +269,20 @@ default="accuracy"
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
                 # With the link of the loss itself while there is none of held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-                link = Calibrated(own_link(objective.with_gamma(best.gamma).loss), np.zeros(1))
+                link = Calibrated(Link.of_loss(objective.with_gamma(best.gamma).loss), np.zeros(1))
                 estimator._unpack(objective, best, path, link, trials, training)
 
             watch.unpack = unpack
             solution = self._fit_path(path, objective, descent, watch)
-            final: AnyObjective = objective.with_gamma(solution.gamma)
+            final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(own_link(final.loss), np.zeros(1))
+            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
             if not watch.stopped:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self
 
-    def _fit_path(
-        self, path: Path, objective: AnyObjective, descent: Any, watch: Watch
-    ) -> Solution:
+    def _fit_path(self, path: Path, objective: Fitted, descent: Any, watch: Watch) -> Solution:
         start = robust_start(objective, make_start(objective, self.tol), np.zeros(objective.size))
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
         with watch.task("fit on all rows", len(path.gammas) + 1):
@@ -344,7 +341,7 @@ default="accuracy"
         unknown = Unknown(True, tuned, self.leverage == "tuned")
         found = settle(objective, start, unknown, training.shares, self.tol).objective
         kept = limit if found.counted is not None else None
-        return Path(prior_of(found.loss), penalty_of(found), (1.0,), kept)
+        return Path(found.loss.plateaus, penalty_of(found), (1.0,), kept)
 
     def _slam(self, validation: Validation, default: Path) -> Slam:
         l2s = self._penalties(default.l2)
@@ -361,7 +358,7 @@ default="accuracy"
 
     def _unpack(
         self,
-        objective: AnyObjective,
+        objective: Fitted,
         solution: Solution,
         path: Path,
         link: Calibrated,
@@ -369,7 +366,7 @@ default="accuracy"
         training: Training,
     ) -> None:
         self.classes_ = training.classes
-        coef, intercept = unpack(objective.with_gamma(solution.gamma), solution.theta)
+        coef, intercept = objective.with_gamma(solution.gamma).unpack(solution.theta)
         intercept = intercept + link.shift
         self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
         self.trials_ = trials

@@ -85,7 +85,8 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         ['no', 'yes']
         """
         decision = self.decision_function(X)
-        return chosen_classes(self.classes_, 1 * (decision > 0))
+        best = 1 * (decision > 0) if decision.ndim == 1 else decision.argmax(1)
+        return chosen_classes(self.classes_, best)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given rows.
@@ -173,7 +174,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         link: Any = getattr(self, "link_", None)
         if not hasattr(link, "gamma"):
             return log_odds_against(decision, codes, 1.0)
-        return log_odds_wrong(decision, codes, link.gamma, link.prior.b)
+        return log_odds_wrong(decision, codes, link.gamma, link.plateaus.b)
 
 
 def finite_scores(scores: Any) -> Any:
@@ -212,10 +213,7 @@ class LinearBinaryClassifier(BinaryClassifier):
         coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
         design, back = self._rows(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            if len(coef) > 1:
-                scores = design.many_scores(coef, intercept)
-            else:
-                scores = design.scores(coef[0], float(intercept[0]))
+            scores = design.scores(coef, intercept)
         return finite_scores(back(scores))
 
     def _rows(self, X: Any) -> tuple[Design, Any]:

@@ -161,10 +161,10 @@ class SLAClassifier(LinearBinaryClassifier):
         return self
 
     def _unpack(self, solution: Solution, design: ScaledDesign, training: Training) -> None:
-        coef, intercept = design.unpack(solution.theta)
+        coef, intercept = design.unpack(solution.theta[None])
         self.classes_ = training.classes
-        self.coef_ = training.like_rows(coef[None, :])
-        self.intercept_ = training.like_rows(np.array([intercept]))
+        self.coef_ = training.like_rows(coef)
+        self.intercept_ = training.like_rows(intercept)
         self.gamma_ = solution.gamma
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)

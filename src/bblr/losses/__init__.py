@@ -3,12 +3,10 @@
 ``LOSSES`` is the registry: one instance of every family, under its name.
 """
 
-from bblr.losses.base import Loss
 from bblr.losses.beta_bernoulli import BetaBernoulli, Logistic
-from bblr.losses.beta_prior import BetaPrior
-from bblr.losses.dirichlet import DirichletDiscrete
-from bblr.losses.dirichlet_prior import DirichletPrior
-from bblr.losses.margin import (
+from bblr.losses.loss import Loss
+from bblr.losses.plateaus import Plateaus
+from bblr.losses.surrogates import (
     GeneralizedLogistic,
     Hinge,
     Ramp,
@@ -26,7 +24,7 @@ LOSSES: dict[str, Loss] = {
         Logistic(),
         Hinge(),
         Squared(),
-        BetaBernoulli.from_prior(BetaPrior.weak()),
+        BetaBernoulli(Plateaus.weak()),
         GeneralizedLogistic(),
         Sigmoid(),
         Ramp(),
@@ -65,13 +63,11 @@ def get_loss(name: str) -> Loss:
 __all__ = [
     "LOSSES",
     "BetaBernoulli",
-    "BetaPrior",
-    "DirichletDiscrete",
-    "DirichletPrior",
     "GeneralizedLogistic",
     "Hinge",
     "Logistic",
     "Loss",
+    "Plateaus",
     "Ramp",
     "Sigmoid",
     "Squared",

@@ -1,7 +1,7 @@
-"""Priors: what we believe about the weights before we see the data."""
+"""Penalties: what weights cost, the negative log of a prior density."""
 
-from bblr.penalties.base import Prior
 from bblr.penalties.gauss_laplace import GaussLaplace
 from bblr.penalties.gaussian import Gaussian
+from bblr.penalties.penalty import Penalty
 
-__all__ = ["GaussLaplace", "Gaussian", "Prior"]
+__all__ = ["GaussLaplace", "Gaussian", "Penalty"]

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bblr.losses import BetaBernoulli, DirichletDiscrete
+from bblr.losses import BetaBernoulli
 from bblr.plotting._checks import Floats
 from bblr.training.link import Link, Step
-from bblr.training.many_link import ManyLink
 
 # Points of a curve, and how far it goes: eight times the width of the slope.
 POINTS, _REACH = 801, 8.0
@@ -20,26 +19,16 @@ _STRETCH = 3.0
 class Costs:
     """The loss behind a link, by class and margin."""
 
-    def __init__(self, link: Link | Step | ManyLink, classes: Any) -> None:
+    def __init__(self, link: Link | Step, classes: Any) -> None:
         self.classes = classes
-        self.many = isinstance(link, ManyLink)
+        self.many = len(classes) > 2
         self.step = isinstance(link, Step)
         gamma = 1.0 if isinstance(link, Step) else link.gamma
-        self.loss: Any = (
-            DirichletDiscrete.from_prior(link.prior, gamma)
-            if isinstance(link, ManyLink)
-            else BetaBernoulli.from_prior(link.prior, gamma)
-        )
-
-    @property
-    def _even(self) -> bool:
-        if self.many:
-            return bool(self.loss.symmetric)
-        return bool(self.loss.a == self.loss.low_negative)
+        self.loss = BetaBernoulli(link.plateaus, gamma)
 
     def curves(self, margins: Floats) -> dict[str, Floats]:
         """Return the loss of each class, or of all where they are the same."""
-        if self._even:
+        if self.loss.plateaus.is_symmetric:
             return {"": self._curve(0, margins)}
         return {f"class {label}": self._curve(k, margins) for k, label in enumerate(self.classes)}
 

@@ -45,7 +45,9 @@ class HardEM:
 
     def settle(self, objective: Any, theta0: Floats) -> tuple[Solution, Any]:
         """Return the solution, and the objective with the prior that was estimated last."""
-        require(objective, "hard EM", "weights", "with_prior", "value_gradient", "preconditioner")
+        require(
+            objective, "hard EM", "weights", "with_penalty", "value_gradient", "preconditioner"
+        )
         theta = np.array(theta0, dtype=np.float64)
         weights = objective.weights(theta)
         count = len(weights)
@@ -60,7 +62,7 @@ class HardEM:
             moved = self.search.minimise(objective, found.theta)
             if moved.n_iter == 0:
                 break
-            laplacian = objective.prior.laplacian(objective.weights(moved.theta))
+            laplacian = objective.penalty.laplacian(objective.weights(moved.theta))
             found, objective = self._rounds(objective, moved.theta, laplacian)
             n_iter += found.n_iter
         return replace(found, n_iter=n_iter), objective
@@ -70,13 +72,13 @@ class HardEM:
     ) -> tuple[Solution, Any]:
         n_iter, reason = 0, "round limit"
         for _ in range(self.max_rounds):
-            objective = objective.with_prior(
-                objective.prior.estimated(objective.weights(theta), laplacian)
+            objective = objective.with_penalty(
+                objective.penalty.estimated(objective.weights(theta), laplacian)
             )
             found = self.descent.minimise(objective, theta)
             theta = found.theta
             n_iter += found.n_iter
-            after = objective.prior.laplacian(objective.weights(theta))
+            after = objective.penalty.laplacian(objective.weights(theta))
             if after.all():
                 # The likelihood of a mixture has no bound as its scales go to zero together.
                 reason = "no weight would be left"

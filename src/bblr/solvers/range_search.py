@@ -34,7 +34,7 @@ class RangeSearch:
 
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Make one sweep over the parameters; ``n_iter`` counts the steps taken."""
-        require(objective, "range search", "probe_many", "scores", "value", "shifted")
+        require(objective, "range search", "probes", "scores", "value", "shifted")
         theta = np.array(theta0, dtype=np.float64)
         raw = objective.scores(theta)
         value = objective.value(theta, raw)
@@ -45,7 +45,7 @@ class RangeSearch:
             # Parameters that are looked at together count up to the first that gains: the sweep
             # is the same for any size of a batch.
             some = range(j, min(j + getattr(objective, "batch", 1), len(theta)))
-            for j, costs in zip(some, objective.probe_many(theta, some, steps, raw), strict=True):
+            for j, costs in zip(some, objective.probes(theta, some, steps, raw), strict=True):
                 gains = value - costs
                 gains[half] = -np.inf  # to stay is no step
                 k = self._choose(gains, half)

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from bblr.losses import BetaPrior, DirichletPrior
+from bblr.losses import Plateaus
 from bblr.solvers import Solution
-from bblr.training.laplace import MAX_PARAMETERS, draw_rows, laplace, leave_one_out
+from bblr.training.laplace import (
+    MAX_PARAMETERS,
+    class_codes,
+    draw_rows,
+    laplace,
+    leave_one_out,
+)
 from bblr.training.link import Link
-from bblr.training.many_link import ManyLink
-from bblr.training.start import AnyObjective, AnyPrior
+from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
 
@@ -30,11 +35,11 @@ _ROUNDING = 1e-9
 class Calibrated(NamedTuple):
     """A link, and what to add to the decision values before it: zero unless they misled it."""
 
-    link: Link | ManyLink
+    link: Link
     shift: Floats
 
 
-def calibrated(objective: AnyObjective, solution: Solution, descent: Any) -> Calibrated:
+def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrated:
     """Return the link of a fit, from leave-one-out scores, or held-out ones where d is large.
 
     Without an intercept nothing can be shifted, and a poor link stays.
@@ -52,7 +57,7 @@ def calibrated(objective: AnyObjective, solution: Solution, descent: Any) -> Cal
     return _held_out(objective, descent)
 
 
-def _held_out(objective: AnyObjective, descent: Any) -> Calibrated:
+def _held_out(objective: Fitted, descent: Any) -> Calibrated:
     """Return the link of scores that each of three parts gets from the other two."""
     rows = objective.rows
     y, weight = rows.local(objective.y), rows.local(objective.weight)
@@ -100,36 +105,30 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     Where it does worse than the base rate, these values mislead: the base rate is then put into
     them, and they count for as much as they are worth. Only if they are `free` to be shifted.
     """
-    many = decision.ndim == 2
-    link: Link | ManyLink = (
-        ManyLink.fit(decision, y, weight) if many else Link.fit(decision, y, weight)
-    )
-    codes = np.asarray(y, dtype=np.intp) if many else (np.asarray(y) > 0).astype(np.intp)
-    classes = decision.shape[1] if many else 2
-    shares = np.bincount(codes, weight, classes) / float(weight.sum())
+    link = Link.fit(decision, y, weight)
+    codes = class_codes(np.asarray(y), decision.ndim)
+    found = link.table(decision)
+    shares = np.bincount(codes, weight, found.shape[1]) / float(weight.sum())
     at_base = -float(weight @ np.log(shares[codes]))
-    found = link.probability(decision)
-    own = found[np.arange(len(codes)), codes] if many else np.where(codes == 1, found, 1.0 - found)
+    own = found[np.arange(len(codes)), codes]
     # A class that no fold has held out has no base rate.
     free = free and float(weight.sum()) >= _LEAST_WEIGHT and bool((shares > 0).all())
     if not free or -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
-        return Calibrated(link, np.zeros(classes if many else 1))
+        return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
 
-def likeliest_plateaus(decision: Floats, y: Any, weight: Floats) -> AnyPrior:
+def likeliest_plateaus(decision: Floats, y: Any, weight: Floats) -> Plateaus:
     """Return the plateaus of greatest likelihood on decision values that were not trained on."""
-    if decision.ndim == 2:
-        return ManyLink.fit(decision, y, weight, even=False).prior
-    return Link.fit(decision, y, weight).prior
+    return Link.fit(decision, y, weight, even=False).plateaus
 
 
 def _from_base_rate(
     decision: Floats, codes: NDArray[np.intp], weight: Floats, shares: Floats
 ) -> Calibrated:
     """Return the link log P(k) = gamma * decision_k + log(share_k) + constant."""
-    many = decision.ndim == 2
-    scores = decision if many else np.column_stack([-0.5 * decision, 0.5 * decision])
+    one = decision.ndim == 1
+    scores = np.column_stack([-0.5 * decision, 0.5 * decision]) if one else decision
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
@@ -140,7 +139,5 @@ def _from_base_rate(
     # At the lower end it is the base rate to five digits, and the shift still of a size to show.
     log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
     gamma = float(np.exp(log_gamma)) / scale
-    if many:
-        prior = DirichletPrior((0.0,) * len(shares))
-        return Calibrated(ManyLink(prior, gamma), (logs - logs.mean()) / gamma)
-    return Calibrated(Link(BetaPrior(0.0, 1.0), gamma), np.array([(logs[1] - logs[0]) / gamma]))
+    shift = np.array([logs[1] - logs[0]]) if one else logs - logs.mean()
+    return Calibrated(Link(Plateaus.none(len(shares)), gamma), shift / gamma)

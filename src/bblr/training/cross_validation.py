@@ -21,13 +21,13 @@ from sklearn.utils import check_random_state
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.designs.rows import Vector
+from bblr.losses import Plateaus
 from bblr.training.calibration import Calibrated, fit_link, likeliest_plateaus, one_scale
 from bblr.training.monitor import Watch
 from bblr.training.scoring import row_losses
 from bblr.training.start import (
     LOOSE,
-    AnyObjective,
-    AnyPrior,
+    Fitted,
     is_flat,
     make_objective,
     make_start,
@@ -47,7 +47,7 @@ _NO_SPREAD = 1e-9
 class Path(NamedTuple):
     """A way of training: plateaus, penalty, gammas to walk through, and a bound on leverage."""
 
-    prior: AnyPrior
+    prior: Plateaus
     l2: float
     gammas: tuple[float, ...]
     leverage: float | None
@@ -221,7 +221,7 @@ class Validation:
         return row_losses(self.scoring, decision, self.y[rows], self.weight[rows])
 
     def _over_folds(self, what: str, work: Callable[..., Any], *of: Any) -> list[Any]:
-        n_jobs = 1 if self.design.design.elsewhere else self.n_jobs
+        n_jobs = 1 if self.design.design.is_remote else self.n_jobs
         shared = self.design, self.labels, self.weights, self.descent
         arguments = [(*shared, fold, *of) for fold in self.folds]
         return self.watch.in_parallel(what, "fold", work, arguments, n_jobs)
@@ -232,7 +232,7 @@ def held_out_link(validation: Validation, path: Path) -> Calibrated:
     return pooled_link(validation.decisions(path), validation)
 
 
-def learned_plateaus(validation: Validation, path: Path) -> AnyPrior:
+def learned_plateaus(validation: Validation, path: Path) -> Plateaus:
     """Return the plateaus of greatest likelihood on the held-out scores of a path."""
     decision, rows = pooled(validation.decisions(path), validation.folds, validation.weight)
     weight = shared_weight(validation.weight, rows)
@@ -261,13 +261,13 @@ def pooled(
     return decision, np.concatenate([folds[k].test for k in said])
 
 
-def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
+def walk(objective: Fitted, path: Path, descent: Any) -> list[Floats]:
     """Return the parameters at the end of each stage of a path."""
     thetas = []
     start = make_start(objective, descent.tol / LOOSE)
     theta = robust_start(objective, start, np.zeros(objective.size))
     for gamma in path.gammas:
-        stage: AnyObjective = objective.with_gamma(gamma)
+        stage: Fitted = objective.with_gamma(gamma)
         theta = descent.minimise(stage, theta).theta
         if is_flat(stage, theta):
             # Nothing leads back from a plateau; the fit without them may lead around it.
@@ -276,9 +276,7 @@ def walk(objective: AnyObjective, path: Path, descent: Any) -> list[Floats]:
     return thetas
 
 
-def _objective(
-    design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path
-) -> AnyObjective:
+def _objective(design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path) -> Fitted:
     kept = design.rows.only(weight, fold.train)
     y = plain_view(y) if isinstance(y, np.ndarray) else y
     objective = make_objective(path.prior, path.gammas[0], path.l2, design, y, kept)
@@ -305,7 +303,7 @@ def _fold_errors(
     return errors
 
 
-def _held_out_errors(objective: AnyObjective, theta: Floats, weight: Vector, fold: Fold) -> float:
+def _held_out_errors(objective: Fitted, theta: Floats, weight: Vector, fold: Fold) -> float:
     rows, raw = objective.rows, objective.scores(theta)
     return rows.errors(objective.loss, objective.y, raw, rows.only(weight, fold.test))
 
@@ -328,6 +326,6 @@ def _fold_decisions(
     return found
 
 
-def _held_out_decision(objective: AnyObjective, theta: Floats, fold: Fold) -> Floats:
+def _held_out_decision(objective: Fitted, theta: Floats, fold: Fold) -> Floats:
     raw = objective.rows.local(objective.scores(theta))[fold.test]
     return objective.loss.decision(raw)

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from bblr._numeric.threads import one_blas_thread
-from bblr.designs._kernels.softmax import softmax_fisher, softmax_residual
-from bblr.many_objective import ManyObjective
-from bblr.training.start import AnyObjective
+from bblr.curvature import shared_eigenvectors
+from bblr.losses import BetaBernoulli
+from bblr.losses.fused_softmax import softmax_residual
+from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ class Drawn(NamedTuple):
     counted: Floats
 
 
-def draw_rows(objective: AnyObjective) -> Drawn | None:
+def draw_rows(objective: Fitted) -> Drawn | None:
     """Return all rows that count, or a sample; None where they cannot be had."""
     rows, design = objective.rows, objective.design
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
@@ -55,7 +56,7 @@ def draw_rows(objective: AnyObjective) -> Drawn | None:
     chosen = np.arange(n)
     if n > most:
         chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    every = n <= most and not design.design.elsewhere
+    every = n <= most and not design.design.is_remote
     table = design.design.table() if every else design.design.some_rows(chosen)
     if table is None:
         return None
@@ -76,8 +77,7 @@ def draw_rows(objective: AnyObjective) -> Drawn | None:
     # One of so many equal rows is left out, with what the bound on leverage leaves of it.
     one: Any = 1.0
     if objective.each is not None:
-        codes = y if isinstance(objective, ManyObjective) else (y > 0).astype(np.intp)
-        one = np.array(objective.each)[codes]
+        one = np.array(objective.each)[class_codes(y, objective.n_scores)]
     unit = np.minimum(whole, one) * (weight / whole)
     return Drawn(Z, y, weight * share, unit, whole)
 
@@ -135,11 +135,11 @@ class MulticlassLaplace:
         return np.square(along, out=along) @ self.inverse.T + self.intercepts
 
 
-def laplace(objective: AnyObjective, theta: Floats, raw: Any) -> Laplace | MulticlassLaplace:
+def laplace(objective: Fitted, theta: Floats, raw: Any) -> Laplace | MulticlassLaplace:
     """Return the distribution of the weights about a fit."""
-    if isinstance(objective, ManyObjective):
+    if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
-    penalty = objective.prior.curvature(objective.weights(theta))
+    penalty = objective.penalty.curvature(objective.weights(theta))
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
     d = len(penalty)
     with one_blas_thread(objective.size):
@@ -156,10 +156,10 @@ def laplace(objective: AnyObjective, theta: Floats, raw: Any) -> Laplace | Multi
     return Laplace(covariance, effective)
 
 
-def _multiclass(objective: ManyObjective, theta: Floats, raw: Any) -> MulticlassLaplace:
-    preconditioner = objective.preconditioner(theta, raw)
+def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace:
+    preconditioner = shared_eigenvectors(objective, theta, raw)
     classes, d = preconditioner.diagonal.shape
-    penalty = objective.prior.curvature(objective.weights(theta)).reshape(classes, d)
+    penalty = objective.penalty.curvature(objective.weights(theta)).reshape(classes, d)
     inverse = 1.0 / np.maximum(preconditioner.diagonal, 1e-300)
     vectors = np.eye(d) if preconditioner.vectors is None else preconditioner.vectors
     # A constant added to the scores of all classes changes nothing: one of them is not free.
@@ -172,27 +172,37 @@ def _multiclass(objective: ManyObjective, theta: Floats, raw: Any) -> Multiclass
 
 
 def leave_one_out(
-    objective: AnyObjective, theta: Floats, drawn: Drawn, about: Laplace | MulticlassLaplace
+    objective: Fitted, theta: Floats, drawn: Drawn, about: Laplace | MulticlassLaplace
 ) -> Floats:
     """Return the raw scores of rows as if each had not been trained on, to first order.
 
     Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the
     variance of the score.
     """
-    loss: Any = objective.loss
-    many = isinstance(objective, ManyObjective)
-    weights = objective.by_class(theta).T if isinstance(objective, ManyObjective) else theta
-    unit = drawn.unit[:, None] if many else drawn.unit
+    loss = objective.loss
     with one_blas_thread(max(drawn.Z.shape)):
-        raw = drawn.Z @ weights
-        h = unit * about.variance(drawn.Z)
-    ones = np.ones(len(raw))
-    if many:
-        # Compiled: NumPy would take longer than the products above.
-        plateaus = np.array(loss.low), loss.b, loss.gamma
-        slope, curvature = np.empty_like(raw), np.empty_like(raw)
-        softmax_residual(raw, drawn.y, ones, *plateaus, slope)
-        softmax_fisher(raw, ones, *plateaus, curvature)
-    else:
-        slope, curvature = loss.value_gradient(drawn.y, raw)[1], loss.curvature(raw)
+        raw = _plain(drawn.Z @ objective.by_score(theta).T)
+        variance = _plain(about.variance(drawn.Z))
+    unit = drawn.unit if raw.ndim == 1 else drawn.unit[:, None]
+    h = unit * variance
+    slope, curvature = _slope_curvature(loss, drawn.y, raw)
     return raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
+
+
+def class_codes(y: NDArray[Any], n_scores: int) -> NDArray[np.intp]:
+    """Return class numbers for labels as the losses have them."""
+    return (y > 0).astype(np.intp) if n_scores == 1 else np.asarray(y, dtype=np.intp)
+
+
+def _plain(values: Floats) -> Floats:
+    """Return one score a row without a second axis."""
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _slope_curvature(loss: BetaBernoulli, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
+    if raw.ndim == 1:
+        return loss.value_gradient(y, raw)[1], loss.curvature(raw)
+    # Compiled: NumPy would take longer than the products before.
+    slope, ones = np.empty_like(raw), np.ones(len(raw))
+    softmax_residual(loss.fused, raw, y, ones, slope)
+    return slope, loss.fisher(raw, ones)

@@ -8,10 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
-from bblr._numeric.likelihood import likeliest, plateaus_of
 from bblr._numeric.tensors import is_tensor, sigmoid
-from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.losses import BetaBernoulli, Plateaus
+from bblr.training.likelihood import likeliest, likeliest_plateau, plateaus_of
 
 Floats = NDArray[np.float64]
 
@@ -19,66 +21,138 @@ Floats = NDArray[np.float64]
 _LEAST_RATE = 1e-13
 # The least number above 1/2.
 _ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
+# With more than two classes the weight of the plateaus stays below these, so that every class can
+# be the most probable one.
+_MOST_EVEN = 0.95
+_MOST = 0.5
+# Width of a vague prior on log gamma, as for two classes.
+_LOG_GAMMA_SCALE = 3.0
+_FAR = 50.0
 
 
 @dataclass(frozen=True)
 class Link:
-    """mu = a + b * sigmoid(gamma * decision + offset), with mu = 1/2 at a decision value of 0.
+    """P(k) = low_k + b * softmax_k(gamma * decision), the largest decision value winning.
 
-    Tying the offset to the plateaus keeps the sign of the decision and the more probable class
-    the same thing, whatever the plateaus are.
+    With two classes there is one decision value and mu = a + b * sigmoid(gamma * decision +
+    offset), with mu = 1/2 at a decision value of 0: tying the offset to the plateaus keeps the
+    sign of the decision and the more probable class the same thing, whatever the plateaus are.
 
     Parameters
     ----------
-    prior : BetaPrior
-        Plateaus; they must straddle 1/2.
+    plateaus : Plateaus
+        Plateaus; those of two classes must straddle 1/2, those of more must be equal.
     gamma : float
         Sharpness.
     """
 
-    prior: BetaPrior
+    plateaus: Plateaus
     gamma: float
 
     @property
     def offset(self) -> float:
-        """Argument of the sigmoid at a decision value of 0."""
-        return self.gamma * BetaBernoulli.from_prior(self.prior, self.gamma).threshold
+        """Argument of the sigmoid at a decision value of 0, with two classes."""
+        return self.gamma * BetaBernoulli(self.plateaus, self.gamma).threshold
 
     def probability(self, decision: Any) -> Floats:
-        """Return the probability of the positive class."""
+        """Return the probability of the positive class, or of each of more than two."""
         if not is_tensor(decision):
             decision = np.asarray(decision, dtype=np.float64)
-        found = self.prior.a + self.prior.b * sigmoid(self.gamma * decision + self.offset)
+        low, b = self.plateaus.low, self.plateaus.b
+        if decision.ndim == 2:
+            if is_tensor(decision):
+                return decision.new_tensor(low) + b * (self.gamma * decision).softmax(1)
+            return BetaBernoulli(self.plateaus, self.gamma).probability(decision)
+        found = low[1] + b * sigmoid(self.gamma * decision + self.offset)
         # Between plateaus that nearly touch, rounding would carry it across 1/2.
         if is_tensor(found):
             above, below = found.clamp(min=_ABOVE), found.clamp(max=0.5)
             return above.where(decision > 0, below)
         return np.where(decision > 0, np.maximum(found, _ABOVE), np.minimum(found, 0.5))
 
+    def table(self, decision: Any) -> Floats:
+        """Return the probability of each class, a column for each of two as well."""
+        found = self.probability(decision)
+        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+
     def without_plateaus(self) -> Self:
         """Return the link to the probability of the true class, whatever is recorded."""
-        return type(self)(BetaPrior(0.0, 1.0), self.gamma)
+        return type(self)(Plateaus.none(self.plateaus.n_classes), self.gamma)
 
     @classmethod
-    def fit(cls, decision: Floats, y: Floats, weight: Floats) -> Self:
+    def of_loss(cls, loss: BetaBernoulli) -> Self:
+        """Return the link that a loss is itself; with more than two classes, one plateau for all.
+
+        The largest decision value must have the largest probability, and unequal plateaus are in
+        the decision values already.
+        """
+        plateaus = loss.plateaus
+        if loss.n_scores > 1:
+            plateaus = Plateaus.symmetric(plateaus.w, plateaus.n_classes)
+        return cls(plateaus, loss.gamma)
+
+    @classmethod
+    def fit(cls, decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Self:
         """Return the link of greatest likelihood on decision values that were not trained on.
 
-        One imagined example on the wrong side of each plateau keeps the plateaus off 0 and 1, as
-        the rule of succession does.
+        One imagined example on the wrong side of each plateau keeps the plateaus off 0, as the
+        rule of succession does.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        y : ndarray of shape (n_rows,)
+            Labels: -1 and +1, or class numbers where there are several decision values.
+        weight : ndarray of shape (n_rows,)
+            Weights.
+        even : bool, default=True
+            Whether all of more than two classes get the same plateau, so that the largest score
+            wins.
         """
-        decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
-        scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
-        unit = decision / scale
-        # From the shares of positives on either side, and from next to no plateaus: any one may
-        # end on a plateau at 1/2.
-        rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
-        ends = [
-            likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
-            for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
-        ]
-        free = min(ends, key=lambda end: end[1])[0]
-        low, high = plateaus_of(free)
-        return cls(BetaPrior(low, high - low), exp(free[2]) / scale)
+        fit = _fit_two if decision.ndim == 1 else _fit_several
+        return cls(*fit(decision, y, weight, even))
+
+
+def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateaus, float]:
+    decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
+    scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
+    unit = decision / scale
+    # From the shares of positives on either side, and from next to no plateaus: any one may end
+    # on a plateau at 1/2.
+    rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
+    ends = [
+        likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
+        for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
+    ]
+    free = min(ends, key=lambda end: end[1])[0]
+    low, high = plateaus_of(free)
+    return Plateaus.binary(low, high - low), exp(free[2]) / scale
+
+
+def _fit_several(decision: Floats, y: Any, weight: Floats, even: bool) -> tuple[Plateaus, float]:
+    classes = decision.shape[1]
+    centred = decision - decision.mean(axis=1, keepdims=True)
+    # Through a power of two, which changes no digit: squares of large scores may overflow.
+    power = np.frexp(np.abs(centred).max())[1]
+    spread = np.average((np.ldexp(centred, -power) ** 2).mean(axis=1), weights=weight)
+    scale = float(np.ldexp(np.sqrt(spread), power)) or 1.0
+    below = (decision - decision.max(axis=1, keepdims=True)) / scale
+    fit = _Likelihood(below, np.asarray(y, dtype=np.intp), weight, even)
+    wrong = np.argmax(decision, axis=1) != y
+    rate = (float(weight @ wrong) + classes) / (float(weight.sum()) + classes)
+    share = min(max(rate / fit.most, 1e-6), 0.9)
+    first = np.zeros(2 if even else 2 + classes)
+    first[:2] = log(share / (1.0 - share)), log(2.0)
+    if even:
+        data = np.ascontiguousarray(below), fit.y, np.asarray(weight, dtype=np.float64)
+        found = likeliest_plateau(first, *data, fit.most)[0]
+    else:
+        found = minimize(
+            fit, first, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 500}
+        ).x
+    w, theta, gamma = fit.unpack(found)
+    return Plateaus(tuple(w * theta)), gamma / scale
 
 
 @dataclass(frozen=True)
@@ -87,17 +161,18 @@ class Step:
 
     Parameters
     ----------
-    prior : BetaPrior
+    plateaus : Plateaus
         Plateaus; they must straddle 1/2.
     """
 
-    prior: BetaPrior
+    plateaus: Plateaus
 
     def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
         above = decision > 0
         # Torch would take single precision for its default.
-        return self.prior.a + self.prior.b * (above.double() if is_tensor(above) else 1.0 * above)
+        rising = above.double() if is_tensor(above) else 1.0 * above
+        return self.plateaus.low[1] + self.plateaus.b * rising
 
 
 def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
@@ -120,10 +195,10 @@ def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, 
     return low, 1.0 - min(max(false_negative, _LEAST_RATE), 0.49)
 
 
-def asymptotic_prior(raw: Floats, threshold: float, y: Floats, weight: Floats) -> BetaPrior:
-    """Return the plateaus equal to the smoothed error rates under a hard threshold."""
-    low, high = _rates(y * (raw - threshold) <= 0, y, weight)
-    return BetaPrior(low, high - low)
+def asymptotic_plateaus(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> Plateaus:
+    """Return the plateaus equal to the smoothed error rates of two classes."""
+    low, high = _rates(wrong, y, weight)
+    return Plateaus.binary(low, high - low)
 
 
 def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
@@ -131,3 +206,49 @@ def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
         return log(p) - log(1.0 - p)
 
     return logit(2.0 * low), logit(2.0 * (1.0 - high))
+
+
+@dataclass(frozen=True, eq=False)
+class _Likelihood:
+    """Minus the log likelihood of w, gamma and theta, free of bounds, and its gradient.
+
+    `decision` is the score of each class less the highest of its row.
+    """
+
+    decision: Floats
+    y: NDArray[np.intp]
+    weight: Floats
+    even: bool
+
+    @property
+    def most(self) -> float:
+        return _MOST_EVEN if self.even else _MOST
+
+    def unpack(self, free: Floats) -> tuple[float, Floats, float]:
+        # A line search may look far beyond what numbers can hold; the value there is large anyway.
+        free = np.clip(free, -_FAR, _FAR)
+        classes = self.decision.shape[1]
+        theta = np.full(classes, 1.0 / classes) if self.even else np.asarray(softmax(free[2:]))
+        return self.most * float(expit(free[0])), theta, exp(free[1])
+
+    def __call__(self, free: Floats) -> tuple[float, Floats]:
+        w, theta, gamma = self.unpack(free)
+        rows, ones = np.arange(len(self.y)), np.ones(self.decision.shape[1])
+        s = np.exp(gamma * self.decision)
+        s /= (s @ ones)[:, None]
+        own = s[rows, self.y]
+        p = w * theta[self.y] + (1.0 - w) * own
+        total = float(self.weight.sum())
+        value = -float(self.weight @ np.log(p)) - float(np.log(w * theta).sum())
+        value += 0.5 * (free[1] / _LOG_GAMMA_SCALE) ** 2
+        pull = self.weight / p
+        slope_w = w * (1.0 - w / self.most)
+        by_w = -float(pull @ (theta[self.y] - own)) - len(theta) / w
+        mean = np.einsum("ij,ij->i", s, self.decision)
+        by_gamma = -(1.0 - w) * float(pull @ (own * (self.decision[rows, self.y] - mean)))
+        gradient = [by_w * slope_w, by_gamma * gamma + free[1] / _LOG_GAMMA_SCALE**2]
+        if not self.even:
+            by_theta = -w * np.bincount(self.y, pull, len(theta)) - 1.0 / theta
+            gradient += list(theta * (by_theta - float(by_theta @ theta)))
+        # The mean over examples: the tolerance of the gradient then means the same for all sizes.
+        return value / total, np.array(gradient) / total

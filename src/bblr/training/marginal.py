@@ -15,14 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
-from bblr._numeric.likelihood import stray_share
-from bblr._numeric.settling import settle_two
 from bblr._numeric.threads import one_blas_thread
 from bblr.designs import ScaledDesign
 from bblr.inputs.front import Training
-from bblr.losses import BetaBernoulli, DirichletDiscrete
-from bblr.many_objective import ManyObjective
-from bblr.penalties import Gaussian
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import LBFGS, FisherScoring
 from bblr.training.laplace import (
     LEAST_REST,
@@ -32,12 +28,17 @@ from bblr.training.laplace import (
     laplace,
     leave_one_out,
 )
+from bblr.training.likelihood import stray_share
+from bblr.training.settling import settle_two
 from bblr.training.start import (
-    AnyObjective,
-    centred_prior,
+    Fitted,
+    centred_plateaus,
+    gaussian,
     make_objective,
+    penalty_of,
     plain_start,
     resolve_prior,
+    square_length,
 )
 
 Floats = NDArray[np.float64]
@@ -85,7 +86,7 @@ class Unknown:
 class Settled:
     """An objective whose penalty and plateaus suit the data, and where its descent stands."""
 
-    objective: AnyObjective
+    objective: Fitted
     theta: Floats
     n_iter: int
     rounds: int
@@ -98,13 +99,15 @@ def first_penalty(design: ScaledDesign) -> float:
 
 def first_objective(
     prior: Any, l2: Any, gamma: float, design: ScaledDesign, training: Training
-) -> AnyObjective:
+) -> Fitted:
     """Return the objective to start from; what is "auto" has its first value."""
     n_classes = len(training.classes)
     if prior == "auto" and design.size > MAX_PARAMETERS:
         # Too many weights to tell stray labels from rows that were learned by heart.
         even = np.full(n_classes, 1.0 / n_classes)
-        plateaus = centred_prior(_WIDE_WEIGHT, training.shares if design.fit_intercept else even)
+        plateaus = centred_plateaus(
+            _WIDE_WEIGHT, training.shares if design.fit_intercept else even
+        )
     else:
         plateaus = resolve_prior(
             prior, training.class_labels, training.totals, n_classes, design.fit_intercept
@@ -113,11 +116,10 @@ def first_objective(
     objective = make_objective(plateaus, gamma, strength, design, training.y, training.weight)
     if training.factors is None or (training.factors == 1.0).all():
         return objective
-    mine: Any = objective
-    return replace(mine, each=tuple(training.factors.tolist()))
+    return replace(objective, each=tuple(training.factors.tolist()))
 
 
-def leverage_limit(objective: AnyObjective) -> float:
+def leverage_limit(objective: Fitted) -> float:
     """Return the bound on leverage that suits the tails: few rows may lie beyond it."""
     design, n = objective.design, objective.n_rows
     some = np.arange(n)
@@ -134,39 +136,20 @@ def leverage_limit(objective: AnyObjective) -> float:
     return max(_LEVERAGE, far / middle)
 
 
-def penalty_of(objective: AnyObjective) -> float:
-    """Return the penalty of an objective, as users count it."""
-    prior = objective.prior
-    assert isinstance(prior, Gaussian)
-    return prior.l2 / (2.0 if isinstance(objective, ManyObjective) else 1.0)
-
-
-def with_penalty(objective: AnyObjective, l2: float) -> AnyObjective:
+def with_penalty(objective: Fitted, l2: float) -> Fitted:
     """Return the objective under another penalty, as users count it."""
-    many = isinstance(objective, ManyObjective)
-    return objective.with_prior(Gaussian(2.0 * l2 if many else l2))
+    return objective.with_penalty(gaussian(l2, objective.loss))
 
 
-def plateaus_of(objective: AnyObjective) -> Floats:
-    """Return the lower plateau of each class, of two the negative one first."""
-    loss = objective.loss
-    if isinstance(loss, DirichletDiscrete):
-        return np.array(loss.low)
-    return np.array([loss.low_negative, loss.a])
-
-
-def with_plateaus(objective: AnyObjective, low: Floats) -> AnyObjective:
+def with_plateaus(objective: Fitted, low: Floats) -> Fitted:
     """Return the objective under other plateaus."""
-    gamma = objective.loss.gamma
     # Equal ones stay equal.
-    low = np.round(low, 12)
-    if isinstance(objective, ManyObjective):
-        return objective.with_loss(DirichletDiscrete(tuple(low), gamma))
-    return objective.with_loss(BetaBernoulli(float(low[1]), 1.0 - float(low.sum()), gamma))
+    plateaus = Plateaus(tuple(np.round(low, 12)))
+    return objective.with_loss(BetaBernoulli(plateaus, objective.loss.gamma))
 
 
 def settle(
-    objective: AnyObjective, theta: Floats, unknown: Unknown, shares: Floats, tol: float
+    objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats, tol: float
 ) -> Settled:
     """Return the objective with its unknowns found, and the weights on the way.
 
@@ -176,7 +159,7 @@ def settle(
 
     Parameters
     ----------
-    objective : Objective or ManyObjective
+    objective : Objective
         To start from.
     theta : ndarray of shape (n_parameters,)
         Weights to start from.
@@ -212,17 +195,17 @@ def _cost_alone(settled: Settled) -> float:
     return float(drawn.counted @ objective.loss.value(drawn.y, raw))
 
 
-def _settle(objective: AnyObjective, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
-    many = isinstance(objective, ManyObjective)
+def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
+    one = objective.n_scores == 1
     # A sample of rows does, being so many times as many as the parameters.
-    if objective.size <= _COMPILED and not many and objective.design.fit_intercept:
+    if objective.size <= _COMPILED and one and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
             return _settle_compiled(objective, theta, drawn, unknown, shares)
     descent: Any = (
-        LBFGS(tol=_TOL_MANY, max_iter=_STEPS_MANY)
-        if many
-        else FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO)
+        FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO)
+        if one
+        else LBFGS(tol=_TOL_MANY, max_iter=_STEPS_MANY)
     )
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
@@ -233,7 +216,7 @@ def _settle(objective: AnyObjective, theta: Floats, unknown: Unknown, shares: Fl
         theta, n_iter = found.theta, n_iter + found.n_iter
         about = laplace(objective, theta, found.raw)
         precondition = about.precondition
-        l2, low = penalty_of(objective), plateaus_of(objective)
+        l2, low = penalty_of(objective), np.array(objective.loss.low)
         new_l2, new_low = l2, low
         if unknown.penalty:
             new_l2 = _penalty(objective, theta, about.effective)
@@ -251,7 +234,7 @@ def _settle(objective: AnyObjective, theta: Floats, unknown: Unknown, shares: Fl
 
 
 def _settle_compiled(
-    objective: AnyObjective, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
+    objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
     limits = np.array([
         _ROUNDS, _STEPS_TWO, _TOL_TWO, _STEADY, _STEADY_LOW, _LEAST_L2, _most_l2(objective),
@@ -260,21 +243,19 @@ def _settle_compiled(
     with one_blas_thread(drawn.Z.size // _COMPILED):
         theta, l2, low, n_iter, rounds = settle_two(
             drawn.Z, drawn.y, drawn.weight, drawn.unit, objective.design.n_features,
-            np.ascontiguousarray(theta), penalty_of(objective), plateaus_of(objective),
+            np.ascontiguousarray(theta), penalty_of(objective), np.array(objective.loss.low),
             objective.loss.gamma, unknown.penalty, unknown.plateaus, _STRAY * shares, limits,
         )  # fmt: skip
     return Settled(with_plateaus(with_penalty(objective, l2), low), theta, n_iter, rounds)
 
 
-def _most_l2(objective: AnyObjective) -> float:
+def _most_l2(objective: Fitted) -> float:
     return max(1.0, objective.rows.total(objective.weight))
 
 
-def _penalty(objective: AnyObjective, theta: Floats, effective: float) -> float:
+def _penalty(objective: Fitted, theta: Floats, effective: float) -> float:
     """Return the penalty at which the settled weights are as large as it expects."""
-    square = float(objective.weights(theta) @ objective.weights(theta))
-    if isinstance(objective, ManyObjective):
-        square *= 2.0
+    square = square_length(objective, theta)
     return float(np.clip(effective / max(square, 1e-300), _LEAST_L2, _most_l2(objective)))
 
 

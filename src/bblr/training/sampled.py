@@ -17,7 +17,7 @@ from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.training.monitor import Watch
 from bblr.training.start import (
     LOOSE,
-    AnyObjective,
+    Fitted,
     anneal,
     make_start,
     predicts_all,
@@ -38,13 +38,13 @@ _MIN_PER_CLASS = 50
 _MIN_EFFECTIVE = 0.1
 
 
-Settle = Callable[[AnyObjective, Floats], tuple[AnyObjective, Floats]]
+Settle = Callable[[Fitted, Floats], tuple[Fitted, Floats]]
 """Finds what is not known of an objective, given where to start from."""
 
 
 def anneal_from_start(
-    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
-) -> tuple[Solution, AnyObjective]:
+    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, Fitted]:
     """Walk through the stages from a start of its own, on a sample where rows are many.
 
     With the solution comes the objective as it was settled.
@@ -68,15 +68,15 @@ def _may_sample(annealing: Annealing) -> bool:
 
 
 def _anneal_all(
-    annealing: Annealing, objective: AnyObjective, tol: float, watch: Watch, settle: Settle
-) -> tuple[Solution, AnyObjective]:
+    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+) -> tuple[Solution, Fitted]:
     zero = np.zeros(objective.size)
     start = robust_start(objective, make_start(objective, tol), zero)
     objective, start = settle(objective, start)
     return anneal(annealing, objective, start, tol, watch), objective
 
 
-def sampled(objective: AnyObjective) -> AnyObjective | None:
+def sampled(objective: Fitted) -> Fitted | None:
     """Return the objective on a sample of rows, as if of all; None where it would be no gain."""
     few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
     if n < _TIMES * few:
@@ -90,7 +90,7 @@ def sampled(objective: AnyObjective) -> AnyObjective | None:
     if own.sum() ** 2 < _MIN_EFFECTIVE * few * (own @ own):
         return None
     seen = np.unique(rows.local(y)[rows.local(weight) > 0], return_counts=True)[1]
-    if len(seen) < getattr(objective, "n_classes", 2) or seen.min() < _MIN_PER_CLASS:
+    if len(seen) < objective.loss.n_classes or seen.min() < _MIN_PER_CLASS:
         return None
     design = objective.design.taken(chosen)
     if design is None:
@@ -103,7 +103,7 @@ def sampled(objective: AnyObjective) -> AnyObjective | None:
 
 
 def _anneal_sampled(
-    annealing: Annealing, objective: AnyObjective, few: AnyObjective, start: Floats, watch: Watch
+    annealing: Annealing, objective: Fitted, few: Fitted, start: Floats, watch: Watch
 ) -> Solution:
     descent: Any = annealing.descent
     loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)

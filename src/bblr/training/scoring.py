@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.training.calibration import fit_link
+from bblr.training.laplace import class_codes
 
 Floats = NDArray[np.float64]
 
@@ -28,9 +29,8 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
     weight : ndarray of shape (n_rows,)
         Weights.
     """
-    many = decision.ndim == 2
-    codes = np.asarray(y, dtype=np.intp) if many else (np.asarray(y) > 0).astype(np.intp)
-    classes = decision.shape[1] if many else 2
+    codes = class_codes(np.asarray(y), decision.ndim)
+    classes = 2 if decision.ndim == 1 else decision.shape[1]
     if scoring == "roc_auc":
         return _misplaced(decision, codes, weight, classes)
     if scoring in ("accuracy", "balanced_accuracy"):
@@ -40,15 +40,13 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
         share = np.bincount(codes, weight, classes) / float(weight.sum())
         return wrong / (classes * share[codes])
     link, shift = fit_link(decision, y, weight)
-    found = link.probability(decision + shift)
-    if not many:
-        found = np.column_stack([1.0 - found, found])
+    found = link.table(decision + shift)
     own = found[np.arange(len(codes)), codes]
     if scoring == "neg_log_loss":
         return -np.log(np.maximum(own, np.finfo(np.float64).tiny))
     square = np.einsum("ij,ij->i", found, found) - 2.0 * own + 1.0
     # Of two classes the Brier score counts one of them.
-    return square if many else 0.5 * square
+    return 0.5 * square if decision.ndim == 1 else square
 
 
 def _wrong(decision: Floats, codes: NDArray[np.intp]) -> Floats:

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.losses import BetaPrior
+from bblr.losses import Plateaus
 from bblr.solvers import geometric
 from bblr.training.cross_validation import Path, Trial, Validation
 from bblr.training.monitor import Watch
-from bblr.training.start import AnyPrior, centred_prior, class_shares
+from bblr.training.start import centred_plateaus, class_shares
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +103,7 @@ class Slam:
         ):
             reach = best.error
             for a in side:
-                prior = centred_prior(2.0 * a, self.shares)
+                prior = centred_plateaus(2.0 * a, self.shares)
                 near = (best.path.l2 / 3.0, best.path.l2, 3.0 * best.path.l2)
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
@@ -146,9 +146,9 @@ class Slam:
         return best.path
 
 
-def _strength(prior: AnyPrior) -> float:
-    """Return the lower plateau of two classes that weighs as much as the prior."""
-    return prior.a if isinstance(prior, BetaPrior) else 0.5 * prior.w
+def _strength(plateaus: Plateaus) -> float:
+    """Return the symmetric plateau of two classes that weighs as much."""
+    return 0.5 * plateaus.w
 
 
 def _best(trials: Sequence[Trial]) -> Trial:

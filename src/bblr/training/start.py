@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bblr.designs import ScaledDesign
 from bblr.exceptions import ConstantScoresWarning
-from bblr.losses import BetaBernoulli, BetaPrior, DirichletDiscrete, DirichletPrior
-from bblr.many_objective import ManyObjective
+from bblr.losses import BetaBernoulli, Loss, Plateaus
 from bblr.objective import Objective
 from bblr.penalties import Gaussian
 from bblr.solvers import (
@@ -24,8 +23,7 @@ from bblr.solvers import (
     RangeSearch,
     Solution,
 )
-from bblr.training.link import Link, asymptotic_prior
-from bblr.training.many_link import ManyLink
+from bblr.training.link import Link, asymptotic_plateaus
 from bblr.training.monitor import Watch
 
 Floats = NDArray[np.float64]
@@ -54,31 +52,29 @@ LOOSE = 10.0
 _LEARNING_ROUNDS = 5
 
 
-AnyPrior = BetaPrior | DirichletPrior
-AnyObjective = Objective[BetaBernoulli] | ManyObjective
+Fitted = Objective[BetaBernoulli]
+"""The objective of a Beta-Bernoulli fit."""
 
 
 def resolve_prior(
     prior: Any, y: Any, weight: Floats, n_classes: int, fit_intercept: bool = True
-) -> AnyPrior:
+) -> Plateaus:
     """Return the plateaus that a ``prior`` parameter stands for.
 
-    A name stands for a weight; the mean are the shares of the classes, by weight. A decision
-    that must pass through the origin treats all classes alike.
+    A name stands for a weight; the centre is the share of each class, by weight. A decision that
+    must pass through the origin treats all classes alike.
     """
-    if isinstance(prior, BetaPrior | DirichletPrior):
-        return _checked_prior(prior, n_classes)
+    if isinstance(prior, Plateaus):
+        return _checked(prior, n_classes)
     if not isinstance(prior, str) or prior not in PRIORS:
         choices = ", ".join(map(repr, PRIORS))
-        raise ValueError(
-            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
-        )
+        raise ValueError(f"prior must be one of {choices} or Plateaus; got {prior!r}.")
     shares = class_shares(y, weight) if fit_intercept else np.full(n_classes, 1.0 / n_classes)
     if prior == "empirical":
-        return centred_prior(0.5, shares)
+        return centred_plateaus(0.5, shares)
     if prior == "weak":
-        return centred_prior(n_classes / (n_classes + 100.0), shares)
-    return centred_prior(MILD if prior == "mild" else ROBUST, shares)
+        return centred_plateaus(n_classes / (n_classes + 100.0), shares)
+    return centred_plateaus(MILD if prior == "mild" else ROBUST, shares)
 
 
 def class_shares(y: Any, weight: Floats) -> Floats:
@@ -87,114 +83,103 @@ def class_shares(y: Any, weight: Floats) -> Floats:
     return np.asarray(counts / counts.sum())
 
 
-def centred_prior(w: float, shares: Floats) -> AnyPrior:
+def centred_plateaus(w: float, shares: Floats) -> Plateaus:
     """Return the plateaus of weight w, or of the largest that lets every class win, if less."""
     w = min(w, _HEAVIEST / (1.0 + float(shares.max() - shares.min())))
-    if len(shares) == 2:
-        return BetaPrior.from_weight(w, float(shares[1]))
-    return DirichletPrior.from_weight(w, tuple(shares))
+    return Plateaus.from_weight(w, tuple(shares))
 
 
-def _checked_prior(prior: AnyPrior, n_classes: int) -> AnyPrior:
-    if isinstance(prior, BetaPrior) and n_classes > 2:
+def _checked(plateaus: Plateaus, n_classes: int) -> Plateaus:
+    if plateaus.n_classes != n_classes:
         raise ValueError(
-            f"prior is a BetaPrior, for two classes; y holds {n_classes}. Give a DirichletPrior, "
-            f"for instance DirichletPrior.symmetric({prior.w:g}, {n_classes})."
+            f"prior must have a plateau for each class: it has {plateaus.n_classes}, y holds "
+            f"{n_classes} classes. Give, for instance, "
+            f"Plateaus.symmetric({plateaus.w:g}, {n_classes})."
         )
-    if isinstance(prior, DirichletPrior):
-        if prior.n_classes != n_classes:
-            raise ValueError(
-                f"prior must have a plateau for each class: it has {prior.n_classes}, y holds "
-                f"{n_classes} classes."
-            )
-        if n_classes > 2:
-            if not prior.every_class_can_win:
-                raise ValueError(
-                    "prior must let every class be the most probable one, but its plateaus "
-                    f"{prior.low} leave too little above them: lower the largest."
-                )
-            return prior
-        prior = prior.as_beta()
-    if not prior.straddles_half:
+    if not plateaus.every_class_can_win:
         raise ValueError(
-            f"prior must let either class be the more probable one, but its plateaus are "
-            f"{prior.a:g} and {prior.a + prior.b:g}: choose a < 1/2 < a + b, or express "
-            "unequal costs by class_weight."
+            "prior must let every class be the most probable one, but its plateaus "
+            f"{plateaus.low} leave too little above them: lower the largest, or express unequal "
+            "costs by class_weight."
         )
-    return prior
+    return plateaus
 
 
 def make_objective(
-    prior: AnyPrior, gamma: float, l2: float, design: ScaledDesign, y: Any, weight: Floats
-) -> AnyObjective:
-    """Return the objective of two or of many classes, by their prior."""
-    if isinstance(prior, BetaPrior):
-        loss = BetaBernoulli.from_prior(prior, gamma)
-        return Objective(loss, gaussian(l2, prior), design, y, weight)
-    many = DirichletDiscrete.from_prior(prior, gamma)
-    return ManyObjective(many, gaussian(l2, prior), design, y, weight)
+    plateaus: Plateaus, gamma: float, l2: float, design: ScaledDesign, y: Any, weight: Floats
+) -> Fitted:
+    """Return the objective of a Beta-Bernoulli fit."""
+    loss = BetaBernoulli(plateaus, gamma)
+    return Objective(loss, gaussian(l2, loss), design, y, weight)
 
 
-def gaussian(l2: float, prior: AnyPrior) -> Gaussian:
-    """Return the penalty that `l2` stands for, given the kind of plateaus.
+def gaussian(l2: float, loss: Loss) -> Gaussian:
+    """Return the penalty that `l2` stands for.
 
     Two scores of half the size and opposite signs do what one score does, and cost half as much.
-    Of many classes the penalty counts twice, so that two of them are the model of two classes.
+    Where there is a score for each class the penalty counts twice, so that two of them are the
+    model of two classes.
     """
-    return Gaussian(l2 if isinstance(prior, BetaPrior) else 2.0 * l2)
+    return Gaussian(l2 * _penalty_factor(loss))
+
+
+def _penalty_factor(loss: Loss) -> float:
+    return 1.0 if loss.n_scores == 1 else 2.0
+
+
+def penalty_of(objective: Fitted) -> float:
+    """Return the penalty of an objective, as users count it."""
+    penalty = objective.penalty
+    assert isinstance(penalty, Gaussian)
+    return penalty.l2 / _penalty_factor(objective.loss)
+
+
+def square_length(objective: Fitted, theta: Floats) -> float:
+    """Return the squared length of the weights, as the penalty of users counts it."""
+    weights = objective.weights(theta)
+    return float(weights @ weights) * _penalty_factor(objective.loss)
 
 
 def check_prior_name(prior: Any) -> None:
     """Raise a ValueError unless a name is one that a classifier which tunes itself knows."""
     if isinstance(prior, str) and prior not in ("tuned", *PRIORS):
         choices = ", ".join(map(repr, ("tuned", *PRIORS)))
-        raise ValueError(
-            f"prior must be one of {choices}, a BetaPrior or a DirichletPrior; got {prior!r}."
-        )
+        raise ValueError(f"prior must be one of {choices} or Plateaus; got {prior!r}.")
 
 
 def make_descent(
-    solver: str, size: int, tol: float, max_iter: int, *, many: bool = False
+    solver: str, size: int, n_scores: int, tol: float, max_iter: int
 ) -> FisherScoring | LBFGS:
     """Return the descent of a stage: Newton steps where they are cheap beside a pass.
 
-    Of many classes the Fisher information is known but roughly; L-BFGS finds out the rest.
+    Of several scores a row the Fisher information is known but roughly; L-BFGS finds out the rest.
     """
-    if solver == "lbfgs" or (solver != "fisher" and (many or size > _MAX_NEWTON)):
+    cheap = n_scores == 1 and size <= _MAX_NEWTON
+    if solver == "lbfgs" or (solver != "fisher" and not cheap):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
     return FisherScoring(tol=tol, max_iter=max_iter)
 
 
-def make_start(objective: AnyObjective, tol: float) -> FisherScoring | LBFGS:
+def make_start(objective: Objective[Any], tol: float) -> FisherScoring | LBFGS:
     """Return the descent of the first step, which need not be exact."""
-    many = isinstance(objective, ManyObjective)
-    return make_descent("auto", objective.size, LOOSE * tol, 20, many=many)
+    return make_descent("auto", objective.size, objective.n_scores, LOOSE * tol, 20)
 
 
-def unpack(objective: AnyObjective, theta: Floats) -> tuple[Floats, Floats]:
-    """Return ``coef_`` and ``intercept_``, in the units of X."""
-    if isinstance(objective, ManyObjective):
-        coef, intercepts = objective.design.unpack_many(objective.by_class(theta))
-        return coef, intercepts + np.array(objective.loss.shift)
-    coef, intercept = objective.design.unpack(theta)
-    return coef[None, :], np.array([intercept - objective.loss.threshold])
-
-
-def robust_start(objective: AnyObjective, descent: Any, theta: Floats) -> Floats:
+def robust_start(objective: Fitted, descent: Any, theta: Floats) -> Floats:
     """Return where to start: the fit in which no row pulls harder than the median row.
 
     The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
     the plateaus then keep the fit where it is.
     """
-    bounded: AnyObjective = objective.bounded(1.0)
-    if objective.rows.none_below(bounded.weight, (1.0 - 1e-6) * objective.weight):
+    bounded: Fitted = objective.bounded(1.0)
+    if objective.rows.all_at_least(bounded.weight, (1.0 - 1e-6) * objective.weight):
         return theta  # all rows are equally long, as under most kernels
     return np.asarray(descent.minimise(bounded, theta).theta)
 
 
 def anneal(
     annealing: Annealing,
-    objective: AnyObjective,
+    objective: Fitted,
     theta: Floats,
     tol: float,
     watch: Watch,
@@ -220,34 +205,34 @@ def anneal(
     return replace(best, n_iter=n_iter)
 
 
-def settled_like(objective: AnyObjective, other: AnyObjective) -> AnyObjective:
+def settled_like(objective: Fitted, other: Fitted) -> Fitted:
     """Return the objective under the plateaus, the penalty and the bound of another."""
     mine: Any = objective if other.counted is not None else objective.unbounded()
-    return replace(mine, loss=other.loss, prior=other.prior)
+    return replace(mine, loss=other.loss, penalty=other.penalty)
 
 
-def plain_start(objective: AnyObjective, tol: float) -> Floats:
+def plain_start(objective: Fitted, tol: float) -> Floats:
     """Return the fit without plateaus, which is convex."""
-    plain = objective.with_loss(_without_plateaus(objective.loss))
+    plain = objective.with_loss(objective.loss.without_plateaus())
     return np.asarray(make_start(objective, tol).minimise(plain, np.zeros(objective.size)).theta)
 
 
-def is_flat(objective: AnyObjective, theta: Floats) -> bool:
+def is_flat(objective: Fitted, theta: Floats) -> bool:
     """Whether all rows have next to the same score, though the features have something to say."""
     weights = objective.weights(theta)
     largest, gamma = float(np.abs(weights).max(initial=0.0)), objective.loss.gamma
     if gamma * largest > _FLAT or gamma < _BLUNT:
         return False
     # A strong penalty makes weights small, too, but in proportion to what the features say.
-    plain: Any = objective.with_loss(_without_plateaus(objective.loss))
+    plain: Any = objective.with_loss(objective.loss.without_plateaus())
     base = theta.reshape(-1, objective.design.size).copy()
     base[:, : objective.design.n_features] = 0.0
     says = objective.weights(plain.value_gradient(base.ravel())[1])
-    l2 = float(objective.prior.curvature(weights)[0])
+    l2 = float(objective.penalty.curvature(weights)[0])
     return largest * l2 < _SHRUNK * float(np.abs(says).max())
 
 
-def warn_if_flat(objective: AnyObjective, theta: Floats) -> None:
+def warn_if_flat(objective: Fitted, theta: Floats) -> None:
     """Warn of a fit that gives every row the same score, although its features vary."""
     if np.isfinite(objective.design.scale).any() and is_flat(objective, theta):
         warnings.warn(
@@ -259,13 +244,7 @@ def warn_if_flat(objective: AnyObjective, theta: Floats) -> None:
         )
 
 
-def _without_plateaus(loss: BetaBernoulli | DirichletDiscrete) -> Any:
-    if isinstance(loss, DirichletDiscrete):
-        return DirichletDiscrete((0.0,) * len(loss.low), loss.gamma)
-    return BetaBernoulli(0.0, 1.0, loss.gamma)
-
-
-def predicts_all(objective: AnyObjective, solution: Solution) -> bool:
+def predicts_all(objective: Fitted, solution: Solution) -> bool:
     """Whether every class is the most probable one of some example that counts."""
     raw = objective.scores(solution.theta) if solution.raw is None else solution.raw
     return bool(objective.rows.predicted(objective.loss, raw, objective.weight).all())
@@ -274,7 +253,7 @@ def predicts_all(objective: AnyObjective, solution: Solution) -> bool:
 def make_solver(
     solver: Any,
     gammas: tuple[float, ...],
-    objective: AnyObjective,
+    objective: Fitted,
     tol: float,
     max_iter: int,
 ) -> Annealing:
@@ -285,102 +264,48 @@ def make_solver(
         return Annealing(
             gammas, descent=GradientDescent(), search=RangeSearch(first=True), keep="best"
         )
-    many = isinstance(objective, ManyObjective)
-    descent = make_descent(solver, objective.size, tol, max_iter, many=many)
+    descent = make_descent(solver, objective.size, objective.n_scores, tol, max_iter)
     if solver == "search":
         return Annealing(gammas, descent=descent, search=RangeSearch(), keep="best")
     return Annealing(gammas, descent=descent, keep="last", loose=LOOSE)
 
 
-def learn_plateaus(
-    objective: Objective[BetaBernoulli],
+def learn(
+    objective: Fitted,
     solution: Solution,
-    solve: Callable[[Objective[BetaBernoulli], Floats], Solution],
+    solve: Callable[[Fitted, Floats], Solution],
     watch: Watch,
-) -> tuple[Solution, Objective[BetaBernoulli]]:
+) -> tuple[Solution, Fitted]:
     """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
     local = objective.rows.local
     y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
-    raw = local(objective.scores(theta))
-    prior = asymptotic_prior(raw, objective.loss.threshold, y, weight)
+    one = objective.n_scores == 1
     last = objective
-    objective = objective.with_loss(BetaBernoulli.from_prior(prior, objective.loss.gamma))
-    for _ in range(_LEARNING_ROUNDS):
-        step = solve(objective, theta)
-        if is_flat(objective, step.theta):
-            # Plateaus that leave no slope are no plateaus to learn.
-            return replace(solution, theta=theta, trace=trace, n_iter=n_iter), last
-        theta, last = step.theta, objective
-        trace += step.trace
-        n_iter += step.n_iter
-        raw = local(objective.scores(theta))
-        link = Link.fit(raw - objective.loss.threshold, y, weight)
-        loss = BetaBernoulli.from_prior(link.prior, link.gamma)
-        # The link ties 1/2 to the decision boundary: move the intercept along.
-        shift = loss.threshold - objective.loss.threshold
-        moved = abs(loss.a - objective.loss.a) + abs(loss.b - objective.loss.b)
-        objective = objective.with_loss(loss)
-        if objective.design.fit_intercept:
-            theta = theta.copy()
-            theta[-1] += shift
-        if moved < 1e-3 or watch.stopped:
-            break
-    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
-
-
-def learn_many_plateaus(
-    objective: ManyObjective,
-    solution: Solution,
-    solve: Callable[[ManyObjective, Floats], Solution],
-    watch: Watch,
-) -> tuple[Solution, ManyObjective]:
-    """Do the same for many classes, each with a plateau of its own."""
-    local = objective.rows.local
-    y, weight = local(objective.y), local(objective.weight)
-    theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
-    last = objective
-    for k in range(_LEARNING_ROUNDS):
-        link = ManyLink.fit(local(objective.scores(theta)), y, weight, even=False)
-        loss = DirichletDiscrete.from_prior(link.prior, link.gamma)
-        moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
-        objective = objective.with_loss(loss)
-        if k > 0 and (moved < 1e-3 or watch.stopped):
-            break
-        step = solve(objective, theta)
-        if is_flat(objective, step.theta):
-            objective = last
-            break
-        theta, last = step.theta, objective
-        trace += step.trace
-        n_iter += step.n_iter
-    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
-
-
-def learn(
-    objective: AnyObjective,
-    solution: Solution,
-    solve: Callable[[Any, Floats], Solution],
-    watch: Watch,
-) -> tuple[Solution, AnyObjective]:
-    """Learn the plateaus of two or of many classes."""
     with watch.task("learn plateaus", _LEARNING_ROUNDS):
-        if isinstance(objective, ManyObjective):
-            return learn_many_plateaus(objective, solution, solve, watch)
-        return learn_plateaus(objective, solution, solve, watch)
-
-
-def prior_of(loss: BetaBernoulli | DirichletDiscrete) -> AnyPrior:
-    """Return the plateaus of a loss."""
-    return loss.prior if isinstance(loss, DirichletDiscrete) else BetaPrior(loss.a, loss.b)
-
-
-def own_link(loss: BetaBernoulli | DirichletDiscrete) -> Link | ManyLink:
-    """Return the link that a loss is itself; of many classes, with one plateau for all.
-
-    The largest decision value must have the largest probability, and unequal plateaus are in the
-    decision values already.
-    """
-    if isinstance(loss, DirichletDiscrete):
-        return ManyLink(DirichletPrior.symmetric(loss.prior.w, len(loss.low)), loss.gamma)
-    return Link(BetaPrior(loss.a, loss.b), loss.gamma)
+        for k in range(_LEARNING_ROUNDS + one):
+            raw = local(objective.scores(theta))
+            loss = objective.loss
+            if k == 0 and one:
+                wrong = loss.wrong(y, raw)
+                loss = BetaBernoulli(asymptotic_plateaus(wrong, y, weight), loss.gamma)
+            else:
+                # The link of two classes ties 1/2 to the decision boundary.
+                link = Link.fit(loss.decision(raw) if one else raw, y, weight, even=False)
+                loss = BetaBernoulli(link.plateaus, link.gamma)
+            moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
+            if k > 0 and one and objective.design.fit_intercept:
+                theta = theta.copy()
+                theta[-1] += objective.loss.shift[0] - loss.shift[0]
+            objective = objective.with_loss(loss)
+            if k > 0 and (moved < 1e-3 or watch.stopped or k == _LEARNING_ROUNDS):
+                break
+            step = solve(objective, theta)
+            if is_flat(objective, step.theta):
+                # Plateaus that leave no slope are no plateaus to learn.
+                objective = last
+                break
+            theta, last = step.theta, objective
+            trace += step.trace
+            n_iter += step.n_iter
+    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective

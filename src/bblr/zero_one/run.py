@@ -106,10 +106,10 @@ class Run:
             rows = problem.label, problem.weight
 
             def plane(theta: Floats) -> Any:
-                return problem.unpack(joined(*design.unpack(theta), problem.fit_intercept))
+                return problem.unpack(joined(*design.plane(theta), problem.fit_intercept))
 
             theta = self._sla(design, *rows, problem.base, plane, problem.slack)
-            theta = joined(*design.unpack(theta), problem.fit_intercept)
+            theta = joined(*design.plane(theta), problem.fit_intercept)
         else:
             start = self._start(problem, design)
             progress.found(start, problem.loss(start))
@@ -127,17 +127,17 @@ class Run:
         design = self._scaled(self.training.design, weight)
         clean = self._separate_rows(design)
         if clean is not None:
-            return self._separated(clean, design.unpack, 0.0)
+            return self._separated(clean, design.plane, 0.0)
         if self.solver == "sla":
-            theta = self._sla(design, y, weight, 0.0, design.unpack, 0.0)
+            theta = self._sla(design, y, weight, 0.0, design.plane, 0.0)
         else:
             objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
             with self.watch.task("start"):
                 start = annealed_start(design, y, weight)
             self.progress.found(start, objective.errors(start))
-            self._keep(design.unpack, 0.0)
+            self._keep(design.plane, 0.0)
             theta = self._solve(LineSearch(), objective, start, "search")
-        return *design.unpack(theta), 0.0
+        return *design.plane(theta), 0.0
 
     def _separate_table(self, problem: ZeroOneProblem) -> Floats | None:
         """Return parameters without an error, where the rows are found to be separable."""
@@ -173,13 +173,14 @@ class Run:
             return np.hstack([points, ones]) * y[chosen, None]
 
         def score(theta: Floats) -> Floats:
-            return np.asarray(y * local(self._distances(design.unpack(theta)))[counted])
+            return np.asarray(y * local(self._distances(design.plane(theta)))[counted])
 
         with self.watch.task("separation"):
             return separate(len(counted), design.size, take, score, self.progress)
 
     def _distances(self, plane: tuple[Floats, float]) -> Any:
-        return self.training.design.scores(*unit_normal(*plane))
+        coef, intercept = unit_normal(*plane)
+        return self.training.design.scores(coef[None], np.array([intercept]))
 
     def _separated(self, theta: Floats, plane: Plane, slack: float) -> Found:
         """Return a hyperplane that makes no error, which no other can do better."""
@@ -196,7 +197,7 @@ class Run:
             if self.solver in ("pcs", "csa", "bnb"):
                 return support_vector_start(problem)
             start = annealed_start(design, problem.label, problem.weight)
-            return joined(*design.unpack(start), problem.fit_intercept)
+            return joined(*design.plane(start), problem.fit_intercept)
 
     def _keep(self, plane: Plane, slack: float) -> None:
         """Let what the solver has found so far count, should the fit end before its time."""

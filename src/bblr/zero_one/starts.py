@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs import ScaledDesign
-from bblr.losses import BetaBernoulli, BetaPrior
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.objective import Objective
 from bblr.penalties import Gaussian
 from bblr.solvers.zero_one import Progress, ZeroOneProblem, widest
@@ -21,7 +21,7 @@ _MIDDLE = 200_000
 # The annealed fit that the solvers start from.
 _START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
 _START_L2 = 1.0
-_START_PLATEAUS = BetaPrior(0.2, 0.6)
+_START_PLATEAUS = Plateaus.binary(0.2, 0.6)
 
 
 def joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
@@ -42,7 +42,7 @@ def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
 
 def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
     """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
-    loss = BetaBernoulli.from_prior(_START_PLATEAUS, _START_GAMMAS[0])
+    loss = BetaBernoulli(_START_PLATEAUS, _START_GAMMAS[0])
     objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
     start = robust_start(objective, make_start(objective, 1e-4), np.zeros(design.size))
     solver = make_solver("auto", _START_GAMMAS, objective, 1e-4, 100)
@@ -108,11 +108,11 @@ class Timed:
         self._look(theta, done[2])
         return done
 
-    def probe_many(self, theta: Floats, js: Any, steps: Floats, raw: Any = None) -> Any:
+    def probes(self, theta: Floats, js: Any, steps: Floats, raw: Any = None) -> Any:
         """Return the objective with each of the steps added to each of the parameters."""
         if self._progress.expired:
             self._look(theta, self._objective.scores(theta) if raw is None else raw)
-        return self._objective.probe_many(theta, js, steps, raw)
+        return self._objective.probes(theta, js, steps, raw)
 
     def _look(self, theta: Floats, raw: Floats) -> None:
         self._progress.found(theta, self._base + self._objective.errors(theta, raw))

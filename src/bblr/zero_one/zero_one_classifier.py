@@ -15,7 +15,7 @@ from bblr.linear.sla import GAMMAS
 from bblr.losses import ZeroOne
 from bblr.solvers.zero_one import Moment, Progress
 from bblr.training.callbacks import with_callbacks
-from bblr.training.link import Step, asymptotic_prior
+from bblr.training.link import Step, asymptotic_plateaus
 from bblr.training.monitor import Watch
 from bblr.zero_one.run import Run
 from bblr.zero_one.starts import unit_normal
@@ -98,7 +98,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         Seconds, loss and bound at every improvement, and at the end.
     reason_ : str
         Why the solver stopped.
-    prior_ : BetaPrior
+    prior_ : Plateaus
         The observed error rates, between which the probabilities jump.
     n_features_in_ : int
         Number of features.
@@ -206,7 +206,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
         training, progress = run.training, run.progress
         coef, intercept = unit_normal(coef, intercept)
-        raw = training.design.scores(coef, intercept)
+        raw = training.design.scores(coef[None], np.array([intercept]))
         rows = training.design.rows
         loss = rows.errors(ZeroOne(), training.y, raw, training.weight)
         self.classes_ = training.classes
@@ -222,5 +222,5 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         end = Moment(progress.seconds, progress.loss, progress.bound)
         self.trace_ = [*progress.trace, end]
         raw, y, weight = (rows.local(v) for v in (raw, training.y, training.weight))
-        self.prior_ = asymptotic_prior(raw, 0.0, y, weight)
+        self.prior_ = asymptotic_plateaus(y * raw <= 0, y, weight)
         self.link_ = Step(self.prior_)

@@ -148,7 +148,7 @@ def test_strong_and_asymmetric_plateaus():
     assert [level.value for level in strong.levels] == pytest.approx([-log(1 / 4), -log(3 / 4)])
     assert heights(strong, "γ = 64")[[0, -1]] == pytest.approx([-log(1 / 4), -log(3 / 4)])
     loss = line_of(uneven, "BBγ, t = 1").loss
-    assert loss == BetaBernoulli(1 / 4, 1 / 4, 8.0)
+    assert loss == BetaBernoulli.binary(1 / 4, 1 / 4, 8.0)
     assert heights(uneven, "BBγ, t = 1")[[0, -1]] == pytest.approx([-log(1 / 4), -log(1 / 2)])
     assert heights(uneven, "BBγ, t = −1")[[0, -1]] == pytest.approx([-log(3 / 4), -log(1 / 2)])
     assert sorted(level.value for level in uneven.levels) == pytest.approx(

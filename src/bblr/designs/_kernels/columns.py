@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import EXACT, JIT
-from bblr._numeric.fused import value_residual
+from bblr.losses.fused import value_residual
 
 
 @njit(**EXACT)

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import BLOCK, JIT
-from bblr._numeric.fused import block_value_residual, value_residual
+from bblr.losses.fused import block_value_residual, value_residual
 
 # Column-major blocks: long enough to amortise the loop over columns, short enough for L1.
 TALL = 1024

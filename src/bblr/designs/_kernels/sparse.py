@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import EXACT, JIT
-from bblr._numeric.fused import block_value_residual
+from bblr.losses.fused import block_value_residual
 
 # Rows of a block: many, for the loss is the faster for it, few enough to stay in a cache.
 _ROWS = 256

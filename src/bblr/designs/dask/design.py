@@ -9,21 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from bblr.designs.base import (
-    Curvature,
-    Design,
-    ElementwiseLoss,
-    Floats,
-    Look,
-    ManyPass,
-    Moments,
-    Pass,
-    SoftmaxLoss,
-)
+from bblr.designs.base import Curvature, Design, Floats, Look, Moments, Pass
 from bblr.designs.dask.vectors import DaskRows, RemoteVector, unwrapped
 from bblr.designs.dense import DenseDesign
 from bblr.designs.rows import Vector
 from bblr.designs.sparse import SparseDesign
+from bblr.losses import Loss
 
 # Looks at the rows in one round trip; each keeps a number a row on the workers, or two.
 _BATCH, _BATCH_OF_MANY_ROWS = 16, 4
@@ -51,7 +42,7 @@ class DaskDesign(Design):
     """
 
     rows: DaskRows
-    elsewhere = True
+    is_remote = True
 
     def __init__(self, rows: DaskRows, n_features: int, narrow: bool = False) -> None:
         self.rows = rows
@@ -73,41 +64,24 @@ class DaskDesign(Design):
         narrow = self._room == "narrow"
         return DenseDesign(np.concatenate(parts), narrow=narrow)
 
-    def scores(self, coef: Floats, intercept: float) -> RemoteVector:
-        """Return X @ coef + intercept, made when it is needed."""
-        return self.rows.new(f"{self._room}.scores", coef, intercept)
+    def scores(self, coef: Floats, intercepts: Floats) -> RemoteVector:
+        """Return X @ coef.T + intercepts, made when it is needed."""
+        return self.rows.new(f"{self._room}.scores", coef, intercepts)
 
-    def many_scores(self, coef: Floats, intercepts: Floats) -> RemoteVector:
-        """Return X @ coef.T + intercepts, a column a class, made when it is needed."""
-        return self.rows.new(f"{self._room}.many_scores", coef, intercepts)
-
-    def pull(self, residual: Vector) -> Floats:
-        """Return X.T @ residual."""
-        return np.asarray(self.rows.ask(f"{self._room}.pull", residual))
+    def rmatvec(self, residual: Vector) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
+        return np.asarray(self.rows.ask(f"{self._room}.rmatvec", residual))
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Vector, weight: Vector, loss: ElementwiseLoss
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> Pass:
         """Return the weighted loss and its derivatives; the scores stay where they are."""
-        raw = self.scores(coef, intercept)
-        value, gradient, slope = self._pass(
-            "value_gradient", raw, coef, intercept, y, weight, loss
+        raw = self.scores(coef, intercepts)
+        name, args = f"{self._room}.value_gradient", (coef, intercepts, y, weight, loss)
+        value, gradient, slopes = self.rows.session.call(
+            name, *unwrapped(args), keep=raw.definition
         )
-        return Pass(float(value), gradient, float(slope), raw)
-
-    def many_value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Any, weight: Vector, loss: SoftmaxLoss
-    ) -> ManyPass:
-        """Return the weighted loss of many classes and its derivatives."""
-        raw = self.many_scores(coef, intercepts)
-        value, gradient, slopes = self._pass(
-            "many_value_gradient", raw, coef, intercepts, y, weight, loss
-        )
-        return ManyPass(float(value), gradient, slopes, raw)
-
-    def _pass(self, method: str, raw: RemoteVector, *args: Any) -> Any:
-        name = f"{self._room}.{method}"
-        return self.rows.session.call(name, *unwrapped(args), keep=raw.definition)
+        return Pass(float(value), gradient, slopes, raw)
 
     def moments(self, weight: Vector) -> Moments:
         """Return the weighted moments of the columns."""
@@ -118,9 +92,9 @@ class DaskDesign(Design):
         """Return the squared length of each row, centred and scaled."""
         return self.rows.new(f"{self._room}.square_norm", centre, scale)
 
-    def square_pull(self, weight: Vector, centre: Floats) -> Floats:
-        """Return the weighted sum of squares about the centre, a number a column."""
-        return np.asarray(self.rows.ask(f"{self._room}.square_pull", weight, centre))
+    def column_squares(self, weight: Vector, centre: Floats) -> Floats:
+        """Return the weighted sum of squares about the centre, a number for each column."""
+        return np.asarray(self.rows.ask(f"{self._room}.column_squares", weight, centre))
 
     def sampled_curvature(
         self, weight: Vector, size: Vector, most: int, centre: Floats
@@ -155,28 +129,10 @@ class DaskDesign(Design):
         found: Curvature = self.rows.ask(name, *args)
         return found
 
-    def probe(
-        self,
-        raw: Vector,
-        j: int,
-        centre: float,
-        steps: Floats,
-        y: Vector,
-        weight: Vector,
-        loss: ElementwiseLoss,
-    ) -> Floats:
-        """Return the weighted loss at raw + step * (X[:, j] - centre) for each of the steps."""
-        return self.probes(raw, [(j, centre, steps)], y, weight, loss)[0]
-
     def probes(
-        self,
-        raw: Vector,
-        looks: Sequence[Look],
-        y: Vector,
-        weight: Vector,
-        loss: ElementwiseLoss,
+        self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:
-        """Return the same for several columns, in one round trip."""
+        """Return the weighted loss at the steps along several columns, in one round trip."""
         found: list[Floats] = self.rows.ask(
             "probes", self._room, raw, list(looks), y, weight, loss
         )
@@ -186,15 +142,16 @@ class DaskDesign(Design):
         """Return X[:, j] - centre as a row vector."""
         return self.rows.new(f"{self._room}.along", j, centre)
 
-    def shifted(self, raw: Vector, j: int, centre: float, step: float) -> RemoteVector:
-        """Return raw + step * (X[:, j] - centre)."""
-        return self.rows.new(f"{self._room}.shifted", raw, j, centre, float(step))
+    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> RemoteVector:
+        """Return the scores with score k moved by a step along X[:, j] - centre."""
+        return self.rows.new(f"{self._room}.shifted", raw, j, centre, k, float(step))
 
     def axis_line(
-        self, raw: Vector, j: int, centre: float, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
-        return self.rows.line(raw, self.along(j, centre), y, weight, threshold)
+        change = self.rows.lifted(self.along(j, centre), k, decision)
+        return self.rows.line(decision, change, y, weight)
 
     def table(self) -> NoReturn:
         """Refuse: the rows stay where they are."""

@@ -41,18 +41,15 @@ class Ends(NamedTuple):
     far: float
 
 
-def ends_of(
-    part: Any, raw: Floats, change: Floats, y: Any, weight: Floats, threshold: float
-) -> Ends:
+def ends_of(part: Any, decision: Floats, change: Floats, y: Any, weight: Floats) -> Ends:
     """Return the changes of a partition, sorted."""
-    many = raw.ndim == 2
-    found = _many(raw, change, y, weight) if many else _two(raw - threshold, change, y, weight)
-    at, gain, left, here = found
+    several = decision.ndim == 2
+    at, gain, left, here = (_several if several else _one)(decision, change, y, weight)
     order = np.argsort(at, kind="stable")
-    return Ends(at[order], gain[order], left, here, float(weight.sum()), float(many))
+    return Ends(at[order], gain[order], left, here, float(weight.sum()), float(several))
 
 
-def _two(
+def _one(
     raw: Floats, change: Floats, y: Floats, weight: Floats
 ) -> tuple[Floats, Floats, float, float]:
     wrong = y * raw <= 0.0
@@ -66,7 +63,7 @@ def _two(
     return at[moves], gain[moves], left, float(weight[wrong].sum())
 
 
-def _many(
+def _several(
     raw: Floats, change: Floats, y: NDArray[np.intp], weight: Floats
 ) -> tuple[Floats, Floats, float, float]:
     low, high, still = right_stretch(raw, change, y)
@@ -124,32 +121,29 @@ def line_fetch(
 
 def line_errors(
     part: Any,
-    raw: Floats,
+    decision: Floats,
     changes: Sequence[Floats],
     steps: Sequence[float],
     y: Any,
     weight: Floats,
-    threshold: float,
 ) -> list[float]:
     """Return the errors at a step along each of several changes."""
     errors = []
     for change, step in zip(changes, steps, strict=True):
-        at = raw + step * change
-        if raw.ndim == 2:
+        at = decision + step * change
+        if at.ndim == 2:
             own = at[np.arange(len(y)), y].copy()
             at[np.arange(len(y)), y] = -np.inf
             wrong = own <= at.max(axis=1)
         else:
-            wrong = y * (at - threshold) <= 0.0
+            wrong = y * at <= 0.0
         errors.append(float(weight @ wrong))
     return errors
 
 
-def search(
-    rows: Any, raw: Any, changes: Sequence[Any], y: Any, weight: Any, threshold: float
-) -> list[Line]:
+def search(rows: Any, decision: Any, changes: Sequence[Any], y: Any, weight: Any) -> list[Line]:
     """Return the best step along each change, and the errors there and here."""
-    ends = [rows.new("ends_of", raw, change, y, weight, threshold) for change in changes]
+    ends = [rows.new("ends_of", decision, change, y, weight) for change in changes]
     sketches = rows.in_order("line_sketch", ends)
     edges, heads = [], []
     for parts in zip(*sketches, strict=True):
@@ -169,7 +163,7 @@ def search(
             for m, (_, start) in enumerate(plans[k])
         ]
         steps.append(_best(pieces, left, here, _SLACK * total, far))
-    there = rows.ask("line_errors", raw, list(changes), steps, y, weight, threshold)
+    there = rows.ask("line_errors", decision, list(changes), steps, y, weight)
     # A stretch may be too narrow for any float to lie inside: believe only what is there.
     return [
         (step, errors, here) if errors < here - _SLACK * total else (0.0, here, here)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bblr.designs.dask.lines import search
 from bblr.designs.dask.session import Definition, Session
 from bblr.designs.rows import Floats, Rows, Vector
+from bblr.losses import Loss
 
 # Sorted numbers that each partition tells of itself in the search for a median.
 _POINTS = 512
@@ -192,42 +193,44 @@ class DaskRows(Rows):
         return self.new("rows.means", matrix)
 
     def column(self, matrix: Vector, k: int) -> RemoteVector:
-        """Return a column as a vector."""
+        """Return what belongs to score k as a vector."""
         return self.new("rows.column", matrix, k)
 
-    def none_below(self, vector: Vector, bound: Vector) -> bool:
-        """Whether no number lies below that of the other vector."""
+    def all_at_least(self, vector: Vector, bound: Vector) -> bool:
+        """Whether every number is at least that of the other vector."""
         return not self.ask("below", vector, bound)
 
-    def cost(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted loss."""
         return float(self.ask("rows.cost", loss, y, raw, weight))
 
-    def decision(self, loss: Any, raw: Vector) -> RemoteVector:
+    def decision(self, loss: Loss, raw: Vector) -> RemoteVector:
         """Return the scores that decide, which take the plateaus into account."""
         return self.new("rows.decision", loss, raw)
 
-    def errors(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> float:
+    def errors(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict."""
         return float(self.ask("rows.errors", loss, y, raw, weight))
 
-    def wrong(self, loss: Any, y: Vector, raw: Vector) -> NDArray[np.intp]:
+    def wrong(self, loss: Loss, y: Vector, raw: Vector) -> NDArray[np.intp]:
         """Return the numbers of the rows that are errors."""
         found = self.in_order("rows.wrong", loss, y, raw)
         starts = self.starts.values()
         return np.concatenate([rows + s for rows, s in zip(found, starts, strict=True)])
 
-    def predicted(self, loss: Any, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
+    def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
         """Return, class by class, whether it is the most probable one of a row that counts."""
         return np.asarray(self.ask("predicted", loss, raw, weight) > 0)
 
-    def fisher(self, loss: Any, raw: Vector, weight: Vector) -> RemoteVector:
+    def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> RemoteVector:
         """Return the weight of each row times the Fisher information of its score or scores."""
         return self.new("rows.fisher", loss, raw, weight)
 
-    def bend(self, loss: Any, y: Vector, raw: Vector, weight: Vector) -> RemoteVector:
+    def positive_curvature(
+        self, loss: Loss, y: Vector, raw: Vector, weight: Vector
+    ) -> RemoteVector:
         """Return the weight of each row times a curvature of its loss that is never negative."""
-        return self.new("rows.bend", loss, y, raw, weight)
+        return self.new("rows.positive_curvature", loss, y, raw, weight)
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median.
@@ -250,44 +253,43 @@ class DaskRows(Rows):
         return self.new("rows.falloff", vector, limit)
 
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> RemoteVector:
-        """Return the scores of many classes with those of one moved along a vector."""
+        """Return the scores with score k moved by a step along a vector."""
         return self.new("rows.moved", raw, change, k, float(step))
 
-    def probe(
-        self, raw: Vector, change: Vector, steps: Floats, y: Vector, weight: Vector, loss: Any
-    ) -> Floats:
-        """Return the weighted loss at raw + step * change for each of the steps."""
-        return np.asarray(self.ask("rows.probe", raw, change, steps, y, weight, loss))
+    def lifted(self, change: Vector, k: int, like: Vector) -> RemoteVector:
+        """Return a change of score k alone as one of all scores, shaped like another one."""
+        return self.new("rows.lifted", change, k, like)
 
-    def many_probes(
+    def probe(
         self,
         raw: Vector,
-        changes: Sequence[tuple[Vector, int]],
+        change: Vector,
+        k: int,
         steps: Floats,
         y: Vector,
         weight: Vector,
-        loss: Any,
-    ) -> list[Floats]:
-        """Return the loss of many classes along several changes, in one round trip."""
-        return self.ask("rows.many_probes", raw, list(changes), steps, y, weight, loss)
+        loss: Loss,
+    ) -> Floats:
+        """Return the weighted loss with score k moved by each of the steps along a vector."""
+        return np.asarray(self.ask("rows.probe", raw, change, k, steps, y, weight, loss))
 
     def line(
-        self, raw: Vector, change: Vector, y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, change: Vector, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the strict zero-one loss along a change of the scores."""
-        return self.lines(raw, [change], y, weight, threshold)[0]
+        return self.lines(decision, [change], y, weight)[0]
 
     def lines(
-        self, raw: Vector, changes: Sequence[Vector], y: Vector, weight: Vector, threshold: float
+        self, decision: Vector, changes: Sequence[Vector], y: Vector, weight: Vector
     ) -> list[tuple[float, float, float]]:
         """Return the same for several changes, in the same round trips."""
         if self.n_rows > FEW_ROWS:
-            return search(self, raw, changes, y, weight, threshold)
+            return search(self, decision, changes, y, weight)
         own = Rows()
         labels, weights = self._standing(y), self._standing(weight)
-        parts = zip(*self.in_order("columns", raw, *changes), strict=True)
+        parts = zip(*self.in_order("columns", decision, *changes), strict=True)
         here, *directions = (np.concatenate(part) for part in parts)
-        return [own.line(here, change, labels, weights, threshold) for change in directions]
+        return [own.line(here, change, labels, weights) for change in directions]
 
 
 def enclose(sketches: Sequence[tuple[Floats, Floats]], target: float) -> tuple[float, float]:

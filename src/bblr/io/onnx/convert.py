@@ -16,7 +16,6 @@ from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
 from bblr.linear import BBLRClassifier, BBLRClassifierCV, SLAClassifier
 from bblr.structured import JointModel
 from bblr.training.link import Step
-from bblr.training.many_link import ManyLink
 from bblr.zero_one import ZeroOneClassifier
 
 __all__ = ["register_converters", "to_onnx"]
@@ -236,16 +235,16 @@ def _scores(graph: Graph, model: Any, X: str) -> str:
 def _probabilities(graph: Graph, model: Any, X: str) -> str:
     """Add the link of the scores: the probability of each class, a column each."""
     link = model._shown_link
-    if isinstance(link, ManyLink):
+    if len(model.classes_) > 2:
         soft = graph.node("Softmax", decision(graph, model, X, link.gamma), axis=1)
-        risen = graph.node("Mul", soft, graph.constant(link.prior.b))
-        return graph.node("Add", risen, graph.constant(np.array([link.prior.low])))
+        risen = graph.node("Mul", soft, graph.constant(link.plateaus.b))
+        return graph.node("Add", risen, graph.constant(np.array([link.plateaus.low])))
     if isinstance(link, Step):
         above = graph.node("Greater", decision(graph, model, X), graph.constant(0.0))
         share = graph.cast(above, "DOUBLE")
     else:
         sharp = decision(graph, model, X, link.gamma)
         share = graph.node("Sigmoid", graph.node("Add", sharp, graph.constant(link.offset)))
-    risen = graph.node("Mul", share, graph.constant(link.prior.b))
-    up = graph.node("Add", risen, graph.constant(link.prior.a))
+    risen = graph.node("Mul", share, graph.constant(link.plateaus.b))
+    up = graph.node("Add", risen, graph.constant(link.plateaus.a))
     return graph.node("Concat", graph.node("Sub", graph.constant(1.0), up), up, axis=1)

@@ -50,7 +50,7 @@ class LineSearch:
         **_: Any,
     ) -> ZeroOneSolution:
         """Search from theta0 on an objective of strict zero-one loss."""
-        require(objective, "zero-one line search", "scores", "axis_line", "pull")
+        require(objective, "zero-one line search", "scores", "axis_line", "rmatvec")
         walker = Walker(objective, theta0)
         progress.found(walker.theta, walker.errors)
         failures = 0
@@ -92,5 +92,5 @@ def _pull_of_wrong_rows(walker: Walker, rng: np.random.Generator) -> Floats:
     objective = walker.objective
     wrong = objective.rows.wrong(objective.loss, objective.y, walker.raw)
     some = wrong[rng.random(len(wrong)) < rng.random()]
-    direction = objective.pull(objective.rows.only(objective.y * objective.weight, some))
+    direction = objective.rmatvec(objective.rows.only(objective.y * objective.weight, some))
     return direction if np.any(direction) else rng.standard_normal(len(walker.theta))

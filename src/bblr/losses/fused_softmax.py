@@ -1,4 +1,4 @@
-"""Fused passes for many classes: softmax scores, their loss and its residuals."""
+"""The Beta-Bernoulli loss of more than two classes, compiled: value, residuals, curvature."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from numba import njit
 
 from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs
 
-# Residuals of sparse rows that are made together; they stay in a cache until they are used.
-_TOGETHER = 4096
-
 
 @njit(**JIT)
-def softmax_residual(scores, y, weight, low, b, gamma, residual):
-    """Write the derivatives of the weighted Dirichlet-discrete loss by the scores.
+def softmax_residual(fused, scores, y, weight, residual):
+    """Write the derivatives of the weighted loss by the scores.
 
     Returns the value. `residual` is row-major without gaps.
     """
+    low, b, gamma = fused
     n, classes = scores.shape
     log_b = np.log(b)
     _powers(scores, gamma, residual)
@@ -65,8 +63,9 @@ def _powers(scores, gamma, out):
 
 
 @njit(**JIT)
-def softmax_fisher(scores, weight, low, b, gamma, out):
+def softmax_fisher(fused, scores, weight, out):
     """Write the weight of each row times the Fisher information by each score, the diagonal."""
+    low, b, gamma = fused
     n, classes = scores.shape
     _powers(scores, gamma, out)
     shares = np.empty(classes)
@@ -85,37 +84,3 @@ def softmax_fisher(scores, weight, low, b, gamma, out):
         for k in range(classes):
             s, q = out[i, k], shares[k]
             out[i, k] = factor * (q * (1.0 - s) ** 2 + s * s * max(whole - q, 0.0))
-
-
-@njit(**JIT)
-def csr_softmax(
-    data, indices, indptr, coef, intercept, y, weight, low, b, gamma, raw, start, stop, gradient
-):
-    """Add the gradient over some rows to `gradient`, the intercepts' row last; return the value.
-
-    `coef` and `gradient` hold a row a feature, a column a class. The scores are written to `raw`.
-    """
-    d, classes = coef.shape
-    rows = max(1, _TOGETHER // classes)
-    residual = np.empty((rows, classes))
-    value = 0.0
-    for s in range(start, stop, rows):
-        e = min(s + rows, stop)
-        for i in range(s, e):
-            for k in range(classes):
-                raw[i, k] = intercept[k]
-            for m in range(indptr[i], indptr[i + 1]):
-                v = data[m]
-                j = indices[m]
-                for k in range(classes):
-                    raw[i, k] += v * coef[j, k]
-        value += softmax_residual(raw[s:e], y[s:e], weight[s:e], low, b, gamma, residual[: e - s])
-        for i in range(s, e):
-            for m in range(indptr[i], indptr[i + 1]):
-                v = data[m]
-                j = indices[m]
-                for k in range(classes):
-                    gradient[j, k] += v * residual[i - s, k]
-            for k in range(classes):
-                gradient[d, k] += residual[i - s, k]
-    return value

@@ -1,4 +1,4 @@
-"""What a prior is: the cost of weights before any data are seen."""
+"""What a penalty is: the cost of weights, whatever the data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Prior(Protocol):
+class Penalty(Protocol):
     """A negative log density of the weights, up to a constant; it never sees the intercept."""
 
     def value(self, theta: Floats) -> float:

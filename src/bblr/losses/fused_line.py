@@ -12,8 +12,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs, log_in_place
-from bblr._numeric.fused import BETA_BERNOULLI, SIGMOID, FusedLoss
 from bblr._numeric.threads import map_ranges
+from bblr.losses.fused import BETA_BERNOULLI, SIGMOID, FusedLoss, FusedSoftmax
+
+Floats = NDArray[np.float64]
 
 # A table of the first powers serves every stretch of this many steps.
 STRETCH = 16
@@ -24,14 +26,6 @@ _ROWS_IN_PRODUCT = 16
 MIN_PLATEAU = 1e-6
 # The sequence starts from exp(-z) itself and must not overflow on its way along the grid.
 _REACH = 600.0
-
-
-def probe_supported(fused: FusedLoss) -> bool:
-    """Say whether the recurrence holds for this loss: it needs plateaus."""
-    if fused.code == SIGMOID:
-        return True
-    plateau = min(fused.low_positive, fused.low_negative)
-    return fused.code == BETA_BERNOULLI and plateau > MIN_PLATEAU
 
 
 @njit(**JIT)
@@ -169,26 +163,42 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, o
         _add_logarithms(top, bottom, weight[start], bits, out)
 
 
-def probe_grid(
-    fused: FusedLoss,
-    raw: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    first: float,
-    spacing: float,
-    count: int,
-) -> NDArray[np.float64]:
-    """Return the weighted loss at raw + (first + k * spacing) * x for k in range(count)."""
-    n = len(raw)
+def along_grid(
+    fused: FusedLoss | FusedSoftmax,
+    raw: Floats,
+    change: Floats,
+    y: Floats,
+    weight: Floats,
+    steps: Floats,
+) -> Floats | None:
+    """Return the weighted loss at raw + step * change for each of the steps.
+
+    None where the recurrence does not hold: the steps must be evenly spaced, and a likelihood
+    needs plateaus.
+    """
+    spacing = np.diff(steps)
+    even = len(steps) > 1 and np.allclose(spacing, spacing[0], rtol=1e-9, atol=0.0)
+    if not (even and _has_plateaus(fused)):
+        return None
+    n, count = len(raw), len(steps)
     if n == 0:
         return np.zeros(count)
     equal = bool(weight.min() == weight.max())
     padded = -(-count // STRETCH) * STRETCH
+    first, apart = float(steps[0]), float(spacing[0])
 
-    def part(_: int, start: int, stop: int) -> NDArray[np.float64]:
+    def part(_: int, start: int, stop: int) -> Floats:
         out = np.zeros(padded)
-        _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, out)
+        _probe_range(fused, raw, change, y, weight, equal, first, apart, start, stop, out)
         return out[:count]
 
     return np.asarray(sum(map_ranges(part, n, n * count // 4)))
+
+
+def _has_plateaus(fused: FusedLoss | FusedSoftmax) -> bool:
+    if isinstance(fused, FusedSoftmax):
+        return False
+    if fused.code == SIGMOID:
+        return True
+    plateau = min(fused.low_positive, fused.low_negative)
+    return fused.code == BETA_BERNOULLI and plateau > MIN_PLATEAU

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bblr._numeric.fused import SIGMOID, FusedLoss
-from bblr.losses.base import Floats, Loss, check_gamma, margin
+from bblr.losses.fused import SIGMOID, FusedLoss, fisher_weights
+from bblr.losses.fused_line import along_grid
+from bblr.losses.loss import Floats, Loss, check_gamma, margin
 
 
 def _sech2(z: Floats) -> Floats:
@@ -149,6 +150,19 @@ class Sigmoid(Loss):
         """Return gamma^2 s (1 - s), the scale on which the slope changes."""
         z = self.gamma * np.asarray(raw, dtype=np.float64)
         return np.asarray(self.gamma**2 * expit(z) * expit(-z))
+
+    def fisher(self, raw: Floats, weight: Floats) -> Floats:
+        """Return `curvature` times the weight of each row, compiled."""
+        out = np.empty(raw.shape)
+        fisher_weights(self.fused, raw, weight, out)
+        return out
+
+    def along(
+        self, y: Any, raw: Floats, change: Floats, k: int, steps: Floats, weight: Floats
+    ) -> Floats:
+        """Return the weighted loss at raw + step * change for each of the steps."""
+        found = along_grid(self.fused, raw, change, y, weight, steps)
+        return super().along(y, raw, change, k, steps, weight) if found is None else found
 
     @property
     def fused(self) -> FusedLoss:

@@ -12,14 +12,14 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import JIT
-from bblr._numeric.fused import (
+from bblr.losses.fused import (
     BETA_BERNOULLI,
     FusedLoss,
-    bend_weights,
     fisher_weights,
+    positive_weights,
     value_residual,
 )
-from bblr._numeric.likelihood import stray_share
+from bblr.training.likelihood import stray_share
 
 
 @njit(**JIT)
@@ -39,7 +39,7 @@ def _descend(Z, y, weight, fused, l2, penalised, theta, steps, tol):
     while done < steps:
         gradient = np.dot(Z.T, residual)
         gradient[:penalised] += l2 * theta[:penalised]
-        bend_weights(fused, raw, y, weight, 0, n, bend)
+        positive_weights(fused, raw, y, weight, 0, n, bend)
         matrix = _second_moments(Z, bend)
         # A thousandth of the mean curvature keeps a step finite where rows have left the slope.
         floor = max(1e-3 * bend.sum(), 1e-6 * total) / m

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT, exp_minus_abs, log_in_place
 
@@ -21,8 +22,16 @@ BETA_BERNOULLI = 0
 SIGMOID = 1
 
 
+class FusedSoftmax(NamedTuple):
+    """What a kernel must know of the loss of more than two classes."""
+
+    low: NDArray[np.float64]
+    b: float
+    gamma: float
+
+
 class FusedLoss(NamedTuple):
-    """What a kernel must know of a loss.
+    """What a kernel must know of a loss of two classes.
 
     `low_positive` and `low_negative` are the probabilities that an example of either class keeps
     however wrong its score is; `span` is what the sigmoid adds. The sigmoid loss has `gamma` only.
@@ -135,7 +144,7 @@ EXPECTED = 0.3
 
 
 @njit(**JIT)
-def _block_bend(fused, raw, y, weight, n, z, e, bits, out):
+def _block_positive(fused, raw, y, weight, n, z, e, bits, out):
     _, gamma, low_positive, low_negative, span = fused
     for i in range(n):
         z[i] = gamma * y[i] * raw[i]
@@ -152,12 +161,12 @@ def _block_bend(fused, raw, y, weight, n, z, e, bits, out):
         others = 1.0 if other == 0.0 else span * wrong / (other + span * wrong)
         expected = right * wrong * own * others
         observed = own * wrong * (right - (1.0 - own) * wrong)
-        bend = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
-        out[i] = weight[i] * gamma * gamma * bend
+        found = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
+        out[i] = weight[i] * gamma * gamma * found
 
 
 @njit(**JIT)
-def bend_weights(fused, raw, y, weight, start, stop, out):
+def positive_weights(fused, raw, y, weight, start, stop, out):
     """Write weight times a curvature that is never negative, of each raw score, to `out`.
 
     Mostly the second derivative, which the Fisher information falls far short of where the labels
@@ -174,6 +183,6 @@ def bend_weights(fused, raw, y, weight, start, stop, out):
         n = min(_LONG, stop - s)
         # Slices, not sums of indices: whether a loop is vectorised, and so its last bit, must not
         # depend on where the arrays lie.
-        _block_bend(
+        _block_positive(
             fused, raw[s : s + n], y[s : s + n], weight[s : s + n], n, z, e, bits, out[s : s + n]
         )

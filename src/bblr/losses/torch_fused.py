@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import torch
 
-from bblr._numeric.fused import BETA_BERNOULLI, EXPECTED, FusedLoss
+from bblr.losses.fused import BETA_BERNOULLI, EXPECTED, FusedLoss
 
 Tensor = torch.Tensor
 
@@ -33,7 +33,7 @@ _RESIDUAL = f"""template <typename T> T bblr_residual{_ARGUMENTS}{_SHARES}
     T pull = -weight * gamma * y * down;
     return low > T(0) ? pull * span * up / (low + span * up) : pull;
 }}"""
-_BEND = f"""template <typename T> T bblr_bend{_ARGUMENTS}{_SHARES}
+_POSITIVE = f"""template <typename T> T bblr_positive{_ARGUMENTS}{_SHARES}
     T own = low > T(0) ? span * up / (low + span * up) : T(1);
     T observed = own * down * (up - (T(1) - own) * down);
     T other_low = y > T(0) ? low_negative : low_positive;
@@ -47,11 +47,11 @@ _PARAMETERS = {"gamma": 1.0, "low_positive": 0.0, "low_negative": 0.0, "span": 1
 
 @lru_cache(maxsize=1)
 def _kernels() -> tuple[Callable[..., Tensor], ...] | None:
-    """Return the kernels of value, residual and bend, or None where they cannot be compiled."""
+    """Return the kernels of value, residual and curvature, None where none can be compiled."""
     try:
         from torch.cuda import jiterator
 
-        codes = (_VALUE, _RESIDUAL, _BEND)
+        codes = (_VALUE, _RESIDUAL, _POSITIVE)
         made = tuple(jiterator._create_jit_fn(code, **_PARAMETERS) for code in codes)
         one = torch.ones(1, dtype=torch.float64, device="cuda")
         for kernel in made:
@@ -77,7 +77,9 @@ def value_residual(
     return value.sum(), residual
 
 
-def bend(fused: FusedLoss | None, y: Tensor, raw: Tensor, weight: Tensor) -> Tensor | None:
+def positive_curvature(
+    fused: FusedLoss | None, y: Tensor, raw: Tensor, weight: Tensor
+) -> Tensor | None:
     """Return the weighted curvature that Newton steps use; None where there is no kernel."""
     kernels = _kernels() if _known(fused, raw) else None
     if kernels is None or fused is None:
