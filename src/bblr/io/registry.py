@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from math import isfinite
+from numbers import Real
 from typing import Any, get_type_hints
 
 from sklearn.base import BaseEstimator
@@ -72,7 +74,7 @@ class Entry:
     told: str = ""
     sound: Callable[[Any], bool] = lambda _: True
 
-    @property
+    @cached_property
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
@@ -82,7 +84,7 @@ class Entry:
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
         return hints
 
-    @property
+    @cached_property
     def attributes(self) -> Kinds:
         """The fitted attributes, and of which kind each is."""
         return {name: _KINDS[name] for name in f"{self.needed} {self.told}".split()}
@@ -128,9 +130,9 @@ def _rising(evidence: Evidence) -> bool:
 
 
 def _column(column: Column) -> bool:
-    filled = (str,) if column.kind == "text" else (int, float)
-    right = column.fill is None or isinstance(column.fill, filled)
-    return right and len(set(column.levels)) == len(column.levels)
+    if column.kind == "text":
+        return column.fill in column.levels and len(set(column.levels)) == len(column.levels)
+    return not column.levels and isinstance(column.fill, Real) and isfinite(column.fill)
 
 
 def _table(layout: TableLayout) -> bool:
