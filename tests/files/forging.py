@@ -80,8 +80,9 @@ def at(tree: Any, path: tuple[Any, ...]) -> Any:
 
 
 ODD: tuple[Any, ...] = (
-    None, True, 0, -1, 1, 2, 3, 7, 2**31, 2**63, -(2**63), 10**30, 0.5, -0.5, 1e-320, 1e308, "", "x",
-    "__class__", "\ud800", "precomputed", "poly", [], {}, [[]], {"float": "nan"}, {"float": "inf"},
+    None, True, 0, -1, 1, 2, 3, 7, 2**31, 2**63, -(2**63), 10**30, 0.5, -0.5, 1e-320, 1e308, "",
+    "x", "__class__", "\ud800", "precomputed", "poly", [], {}, [[]], {"float": "nan"},
+    {"float": "inf"},
     {"tuple": []}, {"dict": []}, {"array": 0}, {"array": 1}, {"array": -1}, {"scalar": 0},
     {"texts": ["a", "b"]}, {"objects": ["a", "b"]}, {"type": "Stage"}, {"type": "os.system"},
     {"type": "BBLRClassifier", "params": {}}, {"csr_array": [[1, 1], 0, 1, 2]},

@@ -26,6 +26,8 @@ from bblr import BBLRClassifier, KernelBBLRClassifier
 from bblr.io import ModelFileError, load_model, save_model
 from bblr.io.registry import TYPES
 from bblr.structured import JointModel
+from tests.files.conftest import bblr
+from tests.files.conftest import fitted as fitted_file
 from tests.files.forging import (
     JSON,
     changed,
@@ -116,7 +118,7 @@ VALUES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "a history of links": (LINEAR, (*FITTED, "path_"), [{"type": "LBFGS", "params": {}}]),
     "an unknown kernel": (KERNEL, (*FITTED, "_function", "params", "name"), "os.system"),
     "a kernel without width": (KERNEL, (*FITTED, "_function", "params", "gamma"), 0.0),
-    "a kernel that is not there": (KERNEL, (*FITTED, "_function", "params", "name"), "precomputed"),
+    "a kernel elsewhere": (KERNEL, (*FITTED, "_function", "params", "name"), "precomputed"),
     "evidence of text": ("joint", (*FITTED, "evidence_"), "none"),
     "a calibration of infinity": (
         "joint", (*FITTED, "calibration_", "params", "slope"), {"float": "inf"},
@@ -346,8 +348,10 @@ def attack(folder: str, seeds: int) -> None:
             try:
                 found.predict(X)
             except ValueError as error:
-                # Weights so large that scores overflow; predict says so of any model.
-                assert "not finite" in str(error), (model, seed, error)
+                # What predict says of any model: weights so large that scores overflow, and rows
+                # or a device that do not go with its parameters.
+                known = ("not finite", "device must be", "candidates are missing")
+                assert any(words in str(error) for words in known), (model, seed, error)
         assert before == {kind: dict(vars(entry.cls)) for kind, entry in TYPES.items()}
     # Reading a header of NumPy parses it (compile), and runs none of it (exec).
     assert events <= {"open", "compile"}, events
@@ -381,6 +385,46 @@ def test_random_forgeries_are_refused_or_predict(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     taken, refused = map(int, done.stdout.split())
     assert taken > 100 and taken + refused == 100 * len(ATTACKED)
+
+
+def test_commands_refuse_forgeries_in_one_line(folder):
+    content = Path(fitted_file()).read_bytes()
+    told = set()
+    for seed in range(100):
+        Path("model.bblr").write_bytes(forged(content, seed))
+        result = bblr("predict", "model.bblr", "test.csv")
+        assert result.exit_code in (0, 2), result.exception
+        if result.exit_code == 2:
+            assert result.stderr.count("\n") == 1
+            told.add(result.stderr)
+    assert len(told) > 20
+
+
+def test_layouts_that_do_not_fit_the_classifier_are_refused(folder):
+    content = Path(fitted_file()).read_bytes()
+    column = ("model", "params", "layout", "params", "columns", "tuple", 2, "params")
+    for name, value in (
+        ("levels", {"tuple": ["a", "b", "c"]}),
+        ("levels", {"tuple": ["long", "long"]}),
+        ("levels", ["long", "short"]),
+        ("fill", 3.0),
+        ("fill", "unheard of"),
+        ("kind", "number"),
+        ("kind", "image"),
+        ("name", "weight"),
+        ("missing", True),
+    ):
+        refusal(changed(content, *column, name, to=value), folder / "model.bblr")
+    for place, value in (
+        (("rows",), 0),
+        (("scaling",), "none"),
+        (("versions",), {"dict": [["bblr", 1]]}),
+        (("layout",), {"type": "SvmlightLayout", "params": {"n_features": 5, "zero_based": 1}}),
+        (("layout",), {"type": "SvmlightLayout", "params": {"n_features": 9, "zero_based": True}}),
+        (("classifier",), {"type": "BBLRClassifier", "params": {}, "fitted": {}}),
+        (("classifier",), {"type": "LBFGS", "params": {}}),
+    ):
+        refusal(changed(content, "model", "params", *place, to=value), folder / "model.bblr")
 
 
 def test_pickles_and_skops_files_check_sparse_vectors_too():

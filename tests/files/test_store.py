@@ -88,7 +88,7 @@ def test_no_damage_goes_unnoticed(saved):
 
 def test_a_later_format_is_refused(saved):
     saved.write_bytes(changed(saved.read_bytes(), "format", to=2))
-    with pytest.raises(ModelFileError, match="has format 2.* install a later bblr"):
+    with pytest.raises(ModelFileError, match=r"has format 2.* install a later bblr"):
         load_model(saved)
 
 
@@ -117,7 +117,7 @@ class Own:
 def test_what_could_not_be_loaded_is_not_saved(saved, tmp_path):
     model = load_model(saved)
     model.classifier.solver = Own()
-    with pytest.raises(ModelFileError, match="solver: it holds an object of type Own; .*joblib"):
+    with pytest.raises(ModelFileError, match=r"solver: it holds an object of type Own; .*joblib"):
         save_model(model, tmp_path / "other.bblr")
     assert not (tmp_path / "other.bblr").exists()
 

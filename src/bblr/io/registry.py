@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from math import isfinite
 from numbers import Real
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -60,7 +61,7 @@ class Entry:
     ----------
     cls : type
         The type. Its parameters are those of its constructor: the fields of a dataclass or named
-        tuple, of the kinds that their type hints say; of an estimator, anything.
+        tuple, of the kinds that their type hints say; of an estimator, what ``fit`` will look at.
     needed : str, default=""
         The fitted attributes without which an estimator cannot predict.
     told : str, default=""
@@ -78,7 +79,7 @@ class Entry:
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
-            return dict.fromkeys(self.cls().get_params(deep=False), Any)
+            return {name: _PARAMS.get(name, Any) for name in self.cls().get_params(deep=False)}
         hints = get_type_hints(self.cls)
         if is_dataclass(self.cls):
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
@@ -123,6 +124,11 @@ def _expansion(model: Any) -> bool:
     return vectors.shape == (len(support), model.n_features_in_) and bool((support >= 0).all())
 
 
+def _joint(model: Any) -> bool:
+    local = model.local_
+    return hasattr(local, "predict_proba") and local.classes_.tolist() == [0, 1]
+
+
 def _rising(evidence: Evidence) -> bool:
     grid = evidence.grid
     same = len(grid) == len(evidence.log_both) == len(evidence.log_other)
@@ -152,6 +158,14 @@ def _file_model(model: SavedModel) -> bool:
     return known and features == scaled == model.layout.n_features and model.rows > 0
 
 
+# Parameters of estimators that `predict` takes as they are; `fit` looks at the others.
+_PARAMS: Kinds = {
+    "device": str | None,
+    "noise_free_proba": bool | np.bool_,
+    "one_to_one": bool | np.bool_,
+    "at_most_one": Literal["soft", "hard"] | None,
+    "max_states": int,
+}
 # Fitted attributes mean the same in every estimator that has them.
 _KINDS: Kinds = {
     "n_features_in_": size,
@@ -211,7 +225,7 @@ TYPES: dict[str, Entry] = {
         ),
         Entry(SLAClassifier, _LINEAR, _PATH, _two),
         Entry(ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
-        Entry(JointModel, _JOINT),
+        Entry(JointModel, _JOINT, "", _joint),
         # What a joint model takes by default.
         Entry(LogisticRegression, _LINEAR, "n_iter_", _two),
         # Plateaus check themselves.
