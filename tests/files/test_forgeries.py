@@ -139,6 +139,15 @@ def test_values_that_training_does_not_make_are_refused(name, path):
     assert "is no sound model" in told
 
 
+def test_classes_that_are_not_finite_are_refused(path):
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0])
+    content = saved(BBLRClassifier().fit(X, y))
+    number = tree_of(content)["model"]["fitted"]["classes_"]["array"]
+    for classes in ([0.0, np.inf], [np.nan, 1.0], [1.0, 0.0], [0.0]):
+        forged = {**members(content), f"arrays/{number}.npy": npy(np.array(classes))}
+        refusal(packed(forged), path)
+
+
 @pytest.mark.parametrize("model", [LINEAR, KERNEL, SPARSE, "many", "zero-one", "joint"])
 def test_nothing_that_is_needed_may_be_missing(model, path):
     tree = tree_of(content_of(model))
@@ -419,6 +428,7 @@ def test_layouts_that_do_not_fit_the_classifier_are_refused(folder):
         (("rows",), 0),
         (("scaling",), "none"),
         (("versions",), {"dict": [["bblr", 1]]}),
+        (("versions",), {"dict": [["bblr", "\x1b[2J"]]}),
         (("layout",), {"type": "SvmlightLayout", "params": {"n_features": 5, "zero_based": 1}}),
         (("layout",), {"type": "SvmlightLayout", "params": {"n_features": 9, "zero_based": True}}),
         (("classifier",), {"type": "BBLRClassifier", "params": {}, "fitted": {}}),

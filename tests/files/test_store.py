@@ -122,6 +122,13 @@ def test_what_could_not_be_loaded_is_not_saved(saved, tmp_path):
     assert not (tmp_path / "other.bblr").exists()
 
 
+def test_fit_says_what_a_file_cannot_hold(folder):
+    options = ("--classifier", "BBLRClassifier", "--param", "verbose={0}")
+    result = bblr("fit", "train.csv", "--model", "new.bblr", *options)
+    assert result.exit_code == 2 and not Path("new.bblr").exists()
+    assert "--model cannot be written: " in result.stderr and "type set" in result.stderr
+
+
 def test_estimators_without_columns_are_for_python(saved):
     save_model(load_model(saved).classifier, "alone.bblr")
     assert load_model("alone.bblr").n_features_in_ > 0

@@ -78,6 +78,8 @@ def writing(setting: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except ModelFileError as error:
+        raise SettingError(setting, f"cannot be written: {error}") from error
     except OSError as error:
         problem = (
             f"cannot be written: {error.strerror or error}; make room or choose another place"

@@ -62,7 +62,8 @@ def labels(value: Any, sizes: Sizes) -> bool:
         return False
     sizes["c"] = len(value)
     sizes["k"] = 1 if len(value) == 2 else len(value)
-    return bool(np.all(value[1:] > value[:-1]))
+    finite = value.dtype.kind != "f" or np.isfinite(value).all()
+    return bool(finite and np.all(value[1:] > value[:-1]))
 
 
 def names(value: Any, sizes: Sizes) -> bool:

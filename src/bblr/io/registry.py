@@ -155,7 +155,9 @@ def _file_model(model: SavedModel) -> bool:
     features = getattr(model.classifier, "n_features_in_", None)
     scaled = features if model.scaling is None else len(model.scaling.scale)
     known = hasattr(model.classifier, "classes_")
-    return known and features == scaled == model.layout.n_features and model.rows > 0
+    # They are shown on a terminal, which must not be told what to do.
+    shown = all(text.isprintable() for pair in model.versions.items() for text in pair)
+    return known and shown and features == scaled == model.layout.n_features and model.rows > 0
 
 
 # Parameters of estimators that `predict` takes as they are; `fit` looks at the others.

@@ -90,7 +90,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         content = _packed(model)
         _unpacked(content)
-    except (TypeError, ValueError) as error:
+    except Exception as error:
         raise ModelFileError(
             f"the model cannot be saved: {error}; fit it, set its parameters to numbers, texts "
             "and objects of bblr, or save it by joblib"
