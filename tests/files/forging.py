@@ -6,12 +6,37 @@ import copy
 import hashlib
 import io
 import json
+import tempfile
+from functools import cache
+from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
+from bblr import BBLRClassifier
+from bblr.io import save_model
+from bblr.structured import JointModel
+from tests.interchange.models import fitted, groups
+
 JSON = "model.json"
+
+
+@cache
+def content_of(model: str) -> bytes:
+    """Return the file of a fitted model, fitted to sparse rows where its name says so."""
+    if model == "joint":
+        return saved(JointModel(BBLRClassifier(), random_state=0).fit(groups()))
+    name, _, sparse = model.partition(" | ")
+    return saved(fitted(name, text=True, sparse=bool(sparse)))
+
+
+def saved(model: Any) -> bytes:
+    """Return the file of a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.bblr")
+        save_model(model, path)
+        return path.read_bytes()
 
 
 def members(content: bytes) -> dict[str, bytes]:

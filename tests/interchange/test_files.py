@@ -25,8 +25,7 @@ from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
 from bblr.io import ModelFileError, load_model, save_model
 from bblr.solvers import LBFGS, FisherScoring, GradientDescent, RangeSearch, ZeroOneSearch
 from bblr.structured import JointModel
-from tests.interchange.models import MODELS, data, fitted, outputs, rows
-from tests.interchange.test_skops import groups, on_cluster
+from tests.interchange.models import MODELS, data, fitted, groups, on_cluster, outputs, rows
 
 
 @pytest.fixture

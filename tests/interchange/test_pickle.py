@@ -28,8 +28,7 @@ from bblr import (
     _saved,
 )
 from bblr.structured import JointModel
-from tests.interchange.models import MODELS, data, fitted, outputs, rows
-from tests.interchange.test_skops import groups
+from tests.interchange.models import MODELS, data, fitted, groups, outputs, rows
 
 
 def by_joblib(model: Any) -> Any:

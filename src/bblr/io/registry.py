@@ -13,31 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from bblr import (
-    BBLRClassifier,
-    BBLRClassifierCV,
-    BetaPrior,
-    DirichletPrior,
-    KernelBBLRClassifier,
-    KernelBBLRClassifierCV,
-    SLAClassifier,
-    ZeroOneClassifier,
-)
-from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
+import bblr
+from bblr import dask, solvers
 from bblr.datasets._columns import Column
 from bblr.designs.kernel_function import KERNELS, KernelFunction
 from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, names, size
 from bblr.io.layout import SvmlightLayout, TableLayout
 from bblr.io.model import SavedModel, Scaling
 from bblr.kernel.kernel_search import Cell
-from bblr.solvers import (
-    LBFGS,
-    FisherScoring,
-    GradientDescent,
-    RangeSearch,
-    ZeroOneCoordinates,
-    ZeroOneSearch,
-)
 from bblr.solvers.solution import Stage
 from bblr.solvers.zero_one.progress import Moment
 from bblr.structured import JointModel
@@ -183,7 +166,7 @@ _KINDS: Kinds = {
     "_function": KernelFunction,
     "kernel_gamma_": float,
     "link_": link_to(Link | ManyLink | Step),
-    "prior_": BetaPrior | DirichletPrior,
+    "prior_": bblr.BetaPrior | bblr.DirichletPrior,
     "gamma_": float,
     "l2_": float,
     "leverage_": float | None,
@@ -212,46 +195,35 @@ _JOINT = "n_features_in_ local_ calibration_ evidence_ _seed_"
 _PATH = "feature_names_in_ gamma_ path_ n_iter_"
 _FIT = f"{_PATH} prior_ l2_ leverage_"
 _SPARSE = f"{_PATH} prior_ kernel_gamma_ n_support_ dense_dual_coef_ sparsity_path_"
+_GRID = f"{_SPARSE} l2_ grid_ refined_ trials_"
 _PROOF = "feature_names_in_ prior_ zero_one_loss_ lower_bound_ gap_ optimal_ reason_ trace_"
 
 TYPES: dict[str, Entry] = {
     entry.cls.__name__: entry
     for entry in (
-        Entry(BBLRClassifier, f"{_LINEAR} link_", _FIT),
-        Entry(BBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
-        Entry(DaskBBLRClassifier, f"{_LINEAR} link_", _FIT),
-        Entry(DaskBBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
-        Entry(KernelBBLRClassifier, _VECTORS, _SPARSE, _expansion),
-        Entry(
-            KernelBBLRClassifierCV, _VECTORS, f"{_SPARSE} l2_ grid_ refined_ trials_", _expansion
-        ),
-        Entry(SLAClassifier, _LINEAR, _PATH, _two),
-        Entry(ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
+        Entry(bblr.BBLRClassifier, f"{_LINEAR} link_", _FIT),
+        Entry(bblr.BBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
+        Entry(dask.DaskBBLRClassifier, f"{_LINEAR} link_", _FIT),
+        Entry(dask.DaskBBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
+        Entry(bblr.KernelBBLRClassifier, _VECTORS, _SPARSE, _expansion),
+        Entry(bblr.KernelBBLRClassifierCV, _VECTORS, _GRID, _expansion),
+        Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
+        Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
         Entry(JointModel, _JOINT, "", _joint),
         # What a joint model takes by default.
         Entry(LogisticRegression, _LINEAR, "n_iter_", _two),
         # Plateaus check themselves.
-        Entry(BetaPrior),
-        Entry(DirichletPrior),
+        *map(Entry, (bblr.BetaPrior, bblr.DirichletPrior, Step)),
         Entry(Link, sound=_sharp),
         Entry(ManyLink, sound=_sharp),
-        Entry(Step),
         Entry(KernelFunction, sound=_kernel),
         Entry(Calibration, sound=_finite),
         Entry(Evidence, sound=_rising),
         # Histories; some of their numbers are NaN.
-        Entry(Cell),
-        Entry(Moment),
-        Entry(Path),
-        Entry(Stage),
-        Entry(Trial),
+        *map(Entry, (Cell, Moment, Path, Stage, Trial)),
         # Solvers, which are parameters.
-        Entry(FisherScoring),
-        Entry(GradientDescent),
-        Entry(LBFGS),
-        Entry(RangeSearch),
-        Entry(ZeroOneCoordinates),
-        Entry(ZeroOneSearch),
+        *map(Entry, (solvers.FisherScoring, solvers.GradientDescent, solvers.LBFGS)),
+        *map(Entry, (solvers.RangeSearch, solvers.ZeroOneCoordinates, solvers.ZeroOneSearch)),
         # How features are made from a file.
         Entry(Column, sound=_column),
         Entry(TableLayout, sound=_table),
