@@ -125,7 +125,7 @@ def test_classes_that_are_not_finite_are_refused(path):
 def test_nothing_that_is_needed_may_be_missing(model, path):
     tree = tree_of(content_of(model))
     kind = TYPES[tree["model"]["type"]]
-    for name in kind.needed.split():
+    for name in kind.required.split():
         forged = tree_of(content_of(model))
         del forged["model"]["fitted"][name]
         assert "is no sound model" in refusal(with_tree(content_of(model), forged), path)
@@ -248,8 +248,9 @@ def test_precomputed_columns_beyond_the_last_are_refused(path):
     content = path.read_bytes()
     number = tree_of(content)["model"]["fitted"]["support_"]["array"]
     assert np.isfinite(load_model(path).decision_function(X)).all()
-    forged = {**members(content), f"arrays/{number}.npy": npy(np.array([0, 1, 2, 4]))}
-    assert "contradict" in refusal(packed(forged), path)
+    for support in ([0, 1, 2, 4], [-1, 1, 2, 3]):
+        forged = {**members(content), f"arrays/{number}.npy": npy(np.array(support))}
+        assert "contradict" in refusal(packed(forged), path)
 
 
 def test_zips_of_other_forms_are_refused(path):

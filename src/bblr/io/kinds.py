@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import numpy as np
 from scipy.sparse import issparse
 
-__all__ = ["Sizes", "array", "fits", "fitted", "labels", "link_to", "names", "size"]
+__all__ = ["Sizes", "array", "fits", "fitted", "labels", "link_to", "n_features", "names"]
 
 Sizes = dict[str, int]
 Kind = Callable[[Any, Sizes], bool]
@@ -51,7 +51,7 @@ def array(shape: str, *dtypes: str, sparse: bool = False) -> Kind:
     return is_array
 
 
-def size(value: Any, sizes: Sizes) -> bool:
+def n_features(value: Any, sizes: Sizes) -> bool:
     """Return whether a value is a number of features, "d"."""
     return fits(value, int, sizes) and value > 0 and sizes.setdefault("d", value) == value
 

@@ -17,7 +17,7 @@ import bblr
 from bblr import dask, solvers
 from bblr.datasets._columns import Column
 from bblr.designs.kernel_function import KERNELS, KernelFunction
-from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, names, size
+from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
 from bblr.io.layout import SvmlightLayout, TableLayout
 from bblr.io.model import SavedModel, Scaling
 from bblr.kernel.kernel_search import Cell
@@ -45,17 +45,17 @@ class Entry:
     cls : type
         The type. Its parameters are those of its constructor: the fields of a dataclass or named
         tuple, of the kinds that their type hints say; of an estimator, what ``fit`` will look at.
-    needed : str, default=""
+    required : str, default=""
         The fitted attributes without which an estimator cannot predict.
-    told : str, default=""
-        Those that tell of the fit.
+    optional : str, default=""
+        Those that only report on the fit.
     sound : callable, optional
         Whether an object whose parts are of the right kinds makes sense as a whole.
     """
 
     cls: type
-    needed: str = ""
-    told: str = ""
+    required: str = ""
+    optional: str = ""
     sound: Callable[[Any], bool] = lambda _: True
 
     @cached_property
@@ -71,7 +71,7 @@ class Entry:
     @cached_property
     def attributes(self) -> Kinds:
         """The fitted attributes, and of which kind each is."""
-        return {name: _KINDS[name] for name in f"{self.needed} {self.told}".split()}
+        return {name: _KINDS[name] for name in f"{self.required} {self.optional}".split()}
 
 
 def _finite(value: Any) -> bool:
@@ -102,9 +102,10 @@ def _steps(value: Any, sizes: Sizes) -> bool:
 def _expansion(model: Any) -> bool:
     """Whether the vectors, or the columns of a precomputed kernel, are there."""
     vectors, support = model.support_vectors_, model.support_
-    if model._function.name == "precomputed":
-        return vectors.shape == (0, 0) and bool((support < model.n_features_in_).all())
-    return vectors.shape == (len(support), model.n_features_in_) and bool((support >= 0).all())
+    precomputed = model._function.name == "precomputed"
+    shape = (0, 0) if precomputed else (len(support), model.n_features_in_)
+    limit = model.n_features_in_ if precomputed else np.inf
+    return vectors.shape == shape and bool(((support >= 0) & (support < limit)).all())
 
 
 def _joint(model: Any) -> bool:
@@ -153,7 +154,7 @@ _PARAMS: Kinds = {
 }
 # Fitted attributes mean the same in every estimator that has them.
 _KINDS: Kinds = {
-    "n_features_in_": size,
+    "n_features_in_": n_features,
     "feature_names_in_": names,
     "classes_": labels,
     "coef_": array("kd"),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bblr._atomic import whole_file
 from bblr._version import __version__
 from bblr.io.model import SavedModel
-from bblr.io.tree import NUMBERS, planted, read_tree
+from bblr.io.tree import NUMBERS, from_tree, to_tree
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
@@ -174,7 +174,7 @@ def _packed(model: Any) -> bytes:
     tree = {
         "format": _FORMAT,
         "written_by": f"bblr {__version__}",
-        "model": planted(model, arrays),
+        "model": to_tree(model, arrays),
     }
     text = json.dumps(tree, indent=1, ensure_ascii=False, allow_nan=False).encode()
     if len(text) > _MOST_JSON:
@@ -214,7 +214,7 @@ def _unpacked(content: bytes) -> Any:
             raise _LaterFormat(tree["format"])
         if tree["format"] != _FORMAT or tree.keys() != {"format", "written_by", "model"}:
             raise ValueError(f"{_JSON} does not say what it holds")
-        model = read_tree(
+        model = from_tree(
             tree["model"], lambda number: _array(members.read(left.pop(_name(number))))
         )
         if left:
