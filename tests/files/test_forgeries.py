@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import io
+import subprocess
+import sys
 import tracemalloc
 import warnings
 from functools import cache
@@ -48,6 +50,7 @@ def path(tmp_path):
     return tmp_path / "model.bblr"
 
 
+ROOT = Path(__file__).resolve().parents[2]
 LINEAR, KERNEL, SPARSE = "linear", "kernel, rbf", "kernel, rbf | sparse"
 FITTED = ("model", "fitted")
 VALUES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
@@ -281,6 +284,22 @@ def test_promises_take_no_memory(name, path):
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_json_of_the_greatest_length_takes_less_than_a_gigabyte(path):
+    body = b'{"format": 1, "written_by": "", "model": [' + b"[]," * 5_500_000 + b"[]]}"
+    assert 15 * 2**20 < len(body) < 16 * 2**20
+    code = (
+        "import resource, sys\n"
+        "from bblr.io import ModelFileError, load_model\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    load_model(sys.argv[1])\nexcept ModelFileError:\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    path.write_bytes(packed({JSON: body}))
+    run = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=ROOT / "src")
+    assert int(done.stdout) < 1_000_000  # kilobytes
 
 
 def test_a_file_takes_its_length_a_few_times_over(path):

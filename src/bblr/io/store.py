@@ -1,8 +1,8 @@
 """Model files: a zip of ``model.json`` and ``arrays/*.npy``, and a checksum at its end.
 
 Nothing in a file is code, and none is run to read it: JSON, arrays of numbers, and the names of
-types that stand in a table here (``bblr.io.registry``). Members are not compressed, so a file
-takes no more memory than its own length a few times over.
+types that stand in a table here (``bblr.io.registry``). Members are not compressed, so arrays
+take no more memory than the length of the file a few times over.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["ModelFileError", "load_model", "save_model"]
 
 _FORMAT = 1
 _JSON = "model.json"
-# Objects made of JSON take some 20 times its length.
+# Objects made of JSON take up to 50 times its length.
 _MOST_JSON = 16 * 2**20
 _MOST_ARRAY_HEADER = 256
 # The comment of the zip: the SHA-256 of all that stands before its digits.
