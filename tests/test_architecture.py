@@ -42,7 +42,7 @@ MAY_IMPORT |= {
     # Saved models carry the version.
     "_saved": {"_version"},
     # The public name of the classes in saved models.
-    "skops": set(),
+    "skops": {"io"},
 }
 _LIBRARY = set(MAY_IMPORT)
 MAY_IMPORT[ROOT] = _LIBRARY

@@ -9,6 +9,19 @@
 array([0, 1])
 """
 
-from bblr._saved import TRUSTED_TYPES
+from bblr.io.registry import TYPES
 
 __all__ = ["TRUSTED_TYPES"]
+
+# Every class that a fitted estimator may hold, and no other; bblr.io has those of files besides.
+TRUSTED_TYPES: tuple[str, ...] = (
+    *sorted(
+        f"{entry.cls.__module__}.{entry.cls.__qualname__}"
+        for entry in TYPES.values()
+        if entry.cls.__module__.startswith("bblr.")
+        and not entry.cls.__module__.startswith(("bblr.io.", "bblr.datasets."))
+    ),
+    # Support vectors of sparse rows.
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)

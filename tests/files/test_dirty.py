@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from bblr.io import blocks
-from bblr.io.encoding import Leniency, encode
-from bblr.io.layout import layout_from_dict, read_training
 from tests.files.conftest import FAST, bblr, fitted, make_frame
 
 
@@ -138,26 +134,3 @@ def test_a_class_with_a_single_row(folder):
     assert "class 'yak' has a single row, data row 8" in result.stderr
     remedy = result.stderr.split("or give ")[1].split()
     assert bblr("fit", "new.csv", "--model", "new.bblr", *remedy).exit_code == 0
-
-
-def test_a_model_of_before_refuses_gaps_it_cannot_fill(folder):
-    """Models of early versions know medians of columns with gaps only."""
-    training = make_frame(90, 0)
-    training.loc[4, ["legs", "home"]] = None
-    training.to_csv("train.csv", index=False)
-    stored = read_training(Path("train.csv"), None).layout.as_dict()
-    old = {name: value for name, value in stored.items() if name != "commas"}
-    frame = make_frame(6, 1)
-    frame.loc[2, ["legs", "home"]] = None
-    encoded = [
-        encode(frame, layout_from_dict(form), Path("new.csv"), 1, Leniency())
-        for form in (stored, old)
-    ]
-    np.testing.assert_array_equal(encoded[0][0], encoded[1][0])
-    for name in ("weight", "fur", "tame"):
-        frame = make_frame(6, 1)
-        frame[name] = frame[name].astype(object).where(frame.index != 2, None)
-        frame = frame.infer_objects()
-        assert encode(frame, layout_from_dict(stored), Path(), 1, Leniency())[1] == {name: 1}
-        with pytest.raises(ValueError, match=f"'{name}' has no value in data row 13.*fit .*again"):
-            encode(frame, layout_from_dict(old), Path("new.csv"), 11, Leniency())

@@ -18,6 +18,7 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
+from bblr.structured import Group
 
 KERNELS = ("rbf", "poly", "linear", "laplacian", "cosine")
 
@@ -87,3 +88,29 @@ def outputs(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         return model.predict(X), model.predict_proba(X)
     score = model.decision_function(X)
     return model.predict(X), np.column_stack([-score, score])
+
+
+def groups(count: int = 60) -> list[Group]:
+    """Groups of four candidates, one of them right; those of a right one are alike."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([[0, 1], [1, 2], [2, 3]])
+    made = []
+    for _ in range(count):
+        labels = (rng.random(4) < 0.4).astype(int)
+        both = labels[pairs].all(axis=1)
+        made.append(
+            Group(
+                labels[:, None] + rng.normal(size=(4, 1)),
+                pairs=pairs,
+                similarities=np.clip(0.5 * both + 0.5 * rng.random(3), 0, 1),
+                labels=labels,
+            )
+        )
+    return made
+
+
+def on_cluster(kind: type, local: Any) -> Any:
+    """Return the cluster's classifier as it is after a fit, without a cluster."""
+    model = kind()
+    vars(model).update({name: value for name, value in vars(local).items() if name[-1] == "_"})
+    return model

@@ -23,8 +23,7 @@ from bblr import BBLRClassifier, KernelBBLRClassifier, SLAClassifier
 from bblr.dask import DaskBBLRClassifier
 from bblr.io.onnx import register_converters, to_onnx
 from bblr.structured import JointModel
-from tests.interchange.models import MANY, MODELS, TWO, data, fitted, outputs, rows
-from tests.interchange.test_skops import on_cluster
+from tests.interchange.models import MANY, MODELS, TWO, data, fitted, on_cluster, outputs, rows
 
 skl2onnx = pytest.importorskip("skl2onnx")
 runtime = pytest.importorskip("onnxruntime")

@@ -28,8 +28,7 @@ from bblr import (
     _saved,
 )
 from bblr.structured import JointModel
-from tests.interchange.models import MODELS, data, fitted, outputs, rows
-from tests.interchange.test_skops import groups
+from tests.interchange.models import MODELS, data, fitted, groups, outputs, rows
 
 
 def by_joblib(model: Any) -> Any:
@@ -147,34 +146,18 @@ def test_other_patches_of_a_version_load(monkeypatch, version):
     assert np.array_equal(again.coef_, fitted("linear").coef_)
 
 
-@pytest.mark.parametrize("version", ["0.3.0", "0.10.0", "1.0", "1.0.0rc1", "123456789.0"])
+@pytest.mark.parametrize("version", ["0.3.0", "0.1.0", "0.20.0", "1.2.0", "", "old", 3, b"0.2.0"])
 @pytest.mark.parametrize("model", [BBLRClassifier(), JointModel()])
-def test_a_later_version_is_refused_with_both_names(monkeypatch, version, model):
-    told = (
-        rf"saved by bblr {version}, which is later than bblr {bblr.__version__} here; "
-        rf"install bblr {version} or later, or fit the model again"
-    )
+def test_another_minor_version_is_refused_with_both_names(monkeypatch, version, model):
+    told = rf"saved by bblr {version}, which bblr {bblr.__version__} here cannot read; install "
     with pytest.raises(ValueError, match=told):
         pickle.loads(saved_by(version, monkeypatch, model))
-
-
-@pytest.mark.parametrize("version", ["0.0.9", "0.1.0", "", "old", "0.", 3, b"0.2.0"])
-def test_a_version_that_is_not_known_is_refused(monkeypatch, version):
-    monkeypatch.setattr(_saved, "READABLE", ("0.2",))
-    told = "the model was saved by bblr .* reads those of 0.2; install the version that saved it"
-    with pytest.raises(ValueError, match=told):
-        pickle.loads(saved_by(version, monkeypatch, fitted("linear")))
 
 
 def test_a_state_without_a_version_is_refused():
     state = {k: v for k, v in fitted("linear").__getstate__().items() if k != "_bblr_version"}
     with pytest.raises(ValueError, match="saved by a bblr without a version"):
         BBLRClassifier().__setstate__(state)
-
-
-def test_a_version_of_today_reads_itself():
-    _saved.check_version(bblr.__version__)
-    assert ".".join(bblr.__version__.split(".")[:2]) in _saved.READABLE
 
 
 def test_another_scikit_learn_is_no_hindrance(monkeypatch):

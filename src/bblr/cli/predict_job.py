@@ -17,7 +17,16 @@ from rich.console import Console
 
 from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
-from bblr.cli.running import DONE, blocks_of, guarded, leniency, opened, say, writing
+from bblr.cli.running import (
+    DONE,
+    about_the_file,
+    blocks_of,
+    guarded,
+    leniency,
+    opened,
+    say,
+    writing,
+)
 from bblr.io.blocks import Block, Reader
 from bblr.io.model import SavedModel
 
@@ -71,7 +80,9 @@ def run_predict(job: PredictJob) -> int:
         start, rows = time.perf_counter(), 0
         with writing("out"), _output(job.out) as file:
             for block in blocks_of(reader, job.data, messages, printing=job.out is None):
-                file.write(_text(model, block, job.proba, header=rows == 0).encode())
+                with about_the_file():
+                    text = _text(model, block, job.proba, header=rows == 0)
+                file.write(text.encode())
                 rows += block.X.shape[0]
         where = "" if job.out is None else f" Wrote {job.out}"
         say(messages, f"{rows:,} rows in {time.perf_counter() - start:.1f} s.{where}")

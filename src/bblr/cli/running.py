@@ -78,6 +78,8 @@ def writing(setting: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except ModelFileError as error:
+        raise SettingError(setting, f"cannot be written: {error}") from error
     except OSError as error:
         problem = (
             f"cannot be written: {error.strerror or error}; make room or choose another place"
@@ -93,6 +95,12 @@ def opened(path: Path, messages: Console) -> SavedModel:
         raise SettingError("saved", f"cannot be used: {error}") from error
     except OSError as error:
         raise SettingError("saved", f"{str(path)!r} cannot be read: {error.strerror}") from error
+    if not isinstance(model, SavedModel):
+        raise SettingError(
+            "saved",
+            f"{str(path)!r} holds an estimator that knows no columns; name a file that bblr fit "
+            "wrote, or load it in Python by bblr.io.load_model",
+        )
     warning = model.version_warning()
     if warning is not None:
         say(messages, f"Warning: {warning}")

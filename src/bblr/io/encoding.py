@@ -116,22 +116,12 @@ def encode(
         present, gaps = told(frame[column.name])
         rows = np.flatnonzero(~gaps) + first_row
         if gaps.any() and not column.missing:
-            _check_fill(gaps, column, path, first_row)
             filled[column.name] = int(gaps.sum())
         values = _checked(present, column, path, rows)
         if column.kind == "text" and lenient.unseen == "error":
             _check_seen(values, column, path, rows)
         parts.append(column.features(spread(values, gaps), gaps))
     return np.column_stack(parts), filled
-
-
-def _check_fill(gaps: np.ndarray, column: Column, path: Path, first_row: int) -> None:
-    if column.fill is None:
-        raise ValueError(
-            f"{path}: column {column.name!r} has no value in data row {_row(gaps, first_row)}, "
-            "and the model does not know what to fill in; fill it in, remove the row, or fit the "
-            "model again"
-        )
 
 
 def _checked(series: pd.Series, column: Column, path: Path, rows: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,6 @@ class TableLayout:
         """Features after encoding."""
         return sum(len(column.feature_names) for column in self.columns)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the layout in JSON's types."""
-        return {"format": "table", **asdict(self)}
-
 
 @dataclass(frozen=True)
 class SvmlightLayout:
@@ -63,25 +59,8 @@ class SvmlightLayout:
     n_features: int
     zero_based: bool
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the layout in JSON's types."""
-        return {"format": "svmlight", **asdict(self)}
-
 
 Layout = TableLayout | SvmlightLayout
-
-
-def layout_from_dict(stored: dict[str, Any]) -> Layout:
-    """Return the layout that ``as_dict`` was asked of."""
-    if stored["format"] == "svmlight":
-        return SvmlightLayout(int(stored["n_features"]), bool(stored["zero_based"]))
-    columns = [{**column, "levels": tuple(column["levels"])} for column in stored["columns"]]
-    if "commas" not in stored:
-        # Written before models knew what to fill in where the training file had no gaps.
-        columns = [c if c.get("missing") else {**c, "fill": None} for c in columns]
-    dropped, commas = tuple(stored.get("dropped", ())), bool(stored.get("commas"))
-    known = tuple(Column(**column) for column in columns)
-    return TableLayout(known, str(stored["target"]), dropped, commas)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Saved models: a line with a checksum of the rest, a header in JSON, and the classifier.
+"""Model files: a zip of ``model.json`` and ``arrays/*.npy``, and a checksum at its end.
 
-The classifier is a pickle, since that is how scikit-learn's classifiers are stored. An ordinary
-pickle may call any function when it is loaded; this one is loaded by a reader that knows the
-classes a model is made of and plain arrays, and refuses everything else by name.
+Nothing in a file is code, and none is run to read it: JSON, arrays of numbers, and the names of
+types that stand in a table here (``bblr.io.registry``). Members are not compressed, so arrays
+take no more memory than the length of the file a few times over.
 """
 
 from __future__ import annotations
@@ -11,44 +11,34 @@ import hashlib
 import io
 import json
 import os
-import pickle
-from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from bblr._atomic import whole_file
-from bblr._saved import TRUSTED_TYPES, check_version
 from bblr._version import __version__
-from bblr.io.layout import layout_from_dict
-from bblr.io.model import SavedModel, Scaling
+from bblr.io.model import SavedModel
+from bblr.io.tree import NUMBERS, from_tree, to_tree
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
-_MAGIC = "bblr-model"
 _FORMAT = 1
-_MOST_FIRST = 128
-# NumPy 2 renamed its core; the same arrays are written by either name.
-_ARRAYS = {
-    (f"numpy.{core}.{module}", name): (module, name)
-    for core in ("core", "_core")
-    for module, name in (
-        ("multiarray", "_reconstruct"),
-        ("multiarray", "scalar"),
-        ("numeric", "_frombuffer"),
-    )
-}
-_PLAIN = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("scipy.sparse._csr", "csr_matrix"),
-    ("scipy.sparse._csr", "csr_array"),
-}
+_JSON = "model.json"
+# Objects made of JSON take up to 50 times its length.
+_MOST_JSON = 16 * 2**20
+_MOST_ARRAY_HEADER = 256
+# The comment of the zip: the SHA-256 of all that stands before its digits.
+_SEAL = b"sha256:"
+_DIGITS = 64
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model that can be used here.
+    """A file that holds no model that can be used here, or a model that no file can hold.
 
     Examples
     --------
@@ -61,64 +51,55 @@ class ModelFileError(ValueError):
     ...         load_model(path)
     ...     except ModelFileError as error:
     ...         print("Refused:", error)
-    Refused: ...notes.txt is no model; name a file that bblr fit wrote
+    Refused: ...notes.txt is no model; name a file that bblr fit or save_model wrote
     """
 
 
-def save_model(model: SavedModel, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model; the file is there whole or not at all.
 
     Parameters
     ----------
-    model : SavedModel
-        What to write.
+    model : SavedModel or estimator
+        A model of a file, or any fitted estimator of bblr.
     path : str or path-like
         The file; one that is there is replaced.
 
     Raises
     ------
     ModelFileError
-        If the classifier holds an object that `load_model` would refuse.
+        If the model is not fitted, or holds an object that a file cannot: a callable, tensors, a
+        solver or a splitter that is not bblr's.
+
+    See Also
+    --------
+    load_model : Reads it.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from bblr import BBLRClassifier
-    >>> from bblr.io import SavedModel, load_model, save_model
-    >>> from bblr.io.layout import SvmlightLayout
+    >>> from bblr.io import load_model, save_model
     >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "model.bblr")
-    ...     save_model(SavedModel(classifier, SvmlightLayout(1, False), rows=4), path)
-    ...     load_model(path).rows
-    4
+    ...     save_model(classifier, path)
+    ...     bool((load_model(path).coef_ == classifier.coef_).all())
+    True
     """
-    payload = pickle.dumps((model.classifier, _scaling_parts(model.scaling)), protocol=5)
     try:
-        _Reader(io.BytesIO(payload)).load()
-    except _Foreign as foreign:
+        content = _packed(model)
+        _unpacked(content)
+    except Exception as error:
         raise ModelFileError(
-            f"the classifier holds {foreign}, which a model file cannot; set its parameters to "
-            "numbers, texts and objects of bblr, or save it by skops or joblib"
-        ) from None
-    header = {
-        "classifier": type(model.classifier).__name__,
-        "classes": model.classes.tolist(),
-        "rows": model.rows,
-        "layout": model.layout.as_dict(),
-        "versions": model.versions,
-    }
-    rest = f"{json.dumps(header)}\n".encode() + payload
+            f"the model cannot be saved: {error}; fit it, set its parameters to numbers, texts "
+            "and objects of bblr, or save it by joblib"
+        ) from error
     with whole_file(Path(path)) as file:
-        file.write(f"{_MAGIC} {_FORMAT} {hashlib.sha256(rest).hexdigest()}\n".encode())
-        file.write(rest)
+        file.write(content)
 
 
-def _scaling_parts(scaling: Scaling | None) -> tuple[Any, Any] | None:
-    return None if scaling is None else (scaling.shift, scaling.scale)
-
-
-def load_model(path: str | os.PathLike[str]) -> SavedModel:
+def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model.
 
     Parameters
@@ -128,16 +109,20 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
     Returns
     -------
-    SavedModel
-        The model.
+    SavedModel or estimator
+        What was saved; of ``bblr fit`` a SavedModel. It predicts the same, to the last digit.
 
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged, comes from a version that cannot be read here, or
-        names code that is no part of a model.
+        If the file is no model, is damaged, has a later format, or holds anything but what
+        training makes. No code in it is run, whoever wrote it.
     OSError
         If it cannot be opened.
+
+    See Also
+    --------
+    save_model : Writes it.
 
     Examples
     --------
@@ -153,77 +138,113 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     >>> model.predict([[0.0], [3.0]]).tolist()
     [0, 1]
     """
-    path = Path(path)
-    with path.open("rb") as file:
-        digest = _check_format(file.readline(_MOST_FIRST), path)
-        rest = file.read()
-    if hashlib.sha256(rest).hexdigest() != digest:
-        raise _damaged(path)
-    stored, _, payload = rest.partition(b"\n")
-    try:
-        header = json.loads(stored)
-        layout, rows = layout_from_dict(header["layout"]), int(header["rows"])
-        found = {str(name): str(number) for name, number in header["versions"].items()}
-        saved_by = found["bblr"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _damaged(path) from None
-    try:
-        check_version(saved_by)
-    except ValueError as error:
-        raise ModelFileError(f"{path} cannot be read: {error}") from None
-    classifier, scaling = _unpickle(payload, path, found)
-    return SavedModel(classifier, layout, rows, scaling, found)
-
-
-def _check_format(first: bytes, path: Path) -> str:
-    """Return the checksum of what follows the first line."""
-    words = first.decode("ascii", errors="replace").split()
-    if len(words) < 2 or words[0] != _MAGIC or not words[1].isdecimal() or int(words[1]) < 1:
-        raise ModelFileError(f"{path} is no model; name a file that bblr fit wrote")
-    if int(words[1]) > _FORMAT:
+    content = Path(path).read_bytes()
+    if not content.startswith(b"PK"):
+        raise ModelFileError(f"{path} is no model; name a file that bblr fit or save_model wrote")
+    if content[-_DIGITS:] != _digest(content):
         raise ModelFileError(
-            f"{path} has format {words[1]}, and this version of bblr ({__version__}) reads up to "
-            f"{_FORMAT}; install a later bblr, or fit the model again"
+            f"{path} is damaged or cut short; copy it again, or fit the model again"
         )
-    if len(words) != 3:
-        raise _damaged(path)
-    return words[2]
-
-
-def _damaged(path: Path) -> ModelFileError:
-    return ModelFileError(f"{path} is damaged or cut short; copy it again, or fit the model again")
-
-
-def _unpickle(payload: bytes, path: Path, found: dict[str, str]) -> Any:
     try:
-        classifier, parts = _Reader(io.BytesIO(payload)).load()
-        classifier.classes_  # noqa: B018
-        scaling = None if parts is None else Scaling(*parts)
-    except _Foreign as foreign:
+        return _unpacked(content)
+    except _LaterFormat as later:
         raise ModelFileError(
-            f"{path} names {foreign}, which is no part of a model; do not trust this file"
+            f"{path} has format {later}, and bblr {__version__} here reads {_FORMAT}; install a "
+            "later bblr, or fit the model again"
         ) from None
     except Exception as error:
-        saved = ", ".join(f"{name} {number}" for name, number in found.items())
+        # Whatever a forger thought of: there is one way in, and one answer.
+        reason = " ".join(str(error).split())[:200]
         raise ModelFileError(
-            f"{path} was fitted with {saved} and cannot be read here ({error}); install these "
-            "versions, or fit the model again"
+            f"{path} is no sound model ({reason}); do not trust it, or fit the model again"
         ) from error
-    return classifier, scaling
 
 
-class _Foreign(Exception):
-    """A class or function that is no part of a model."""
+class _LaterFormat(Exception):
+    """A format that this version does not know."""
 
 
-class _Reader(pickle.Unpickler):
-    """Finds the classes that models are made of and plain arrays, and nothing else."""
+def _digest(content: bytes) -> bytes:
+    """Return the digits that end a file."""
+    return hashlib.sha256(memoryview(content)[:-_DIGITS]).hexdigest().encode()
 
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _ARRAYS:
-            home, name = _ARRAYS[module, name]
-            core = "_core" if hasattr(np, "_core") else "core"
-            return getattr(import_module(f"numpy.{core}.{home}"), name)
-        if (module, name) in _PLAIN or f"{module}.{name}" in TRUSTED_TYPES:
-            return super().find_class(module, name)
-        raise _Foreign(f"{module}.{name}")
+
+def _packed(model: Any) -> bytes:
+    arrays: list[NDArray[Any]] = []
+    tree = {
+        "format": _FORMAT,
+        "written_by": f"bblr {__version__}",
+        "model": to_tree(model, arrays),
+    }
+    text = json.dumps(tree, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    if len(text) > _MOST_JSON:
+        raise ValueError(f"its names and history take {len(text):,} bytes, over {_MOST_JSON:,}")
+    file = io.BytesIO()
+    with ZipFile(file, "w", ZIP_STORED) as members:
+        # ZipInfo has a date of its own, so that equal models are equal files.
+        members.writestr(ZipInfo(_JSON), text)
+        for number, array in enumerate(arrays):
+            member = io.BytesIO()
+            npy.write_array(member, array, version=(1, 0), allow_pickle=False)
+            members.writestr(ZipInfo(_name(number)), member.getbuffer())
+        members.comment = _SEAL + b"0" * _DIGITS
+    content = file.getvalue()
+    return content[:-_DIGITS] + _digest(content)
+
+
+def _name(number: int) -> str:
+    return f"arrays/{number}.npy"
+
+
+def _unpacked(content: bytes) -> Any:
+    with ZipFile(io.BytesIO(content)) as members:
+        left = {member.filename: member for member in members.infolist()}
+        if len(left) != len(members.infolist()):
+            raise ValueError("two members have one name")
+        if any(member.compress_type != ZIP_STORED for member in left.values()):
+            raise ValueError("a member is compressed")
+        # Members may overlap, and then yield more than the file holds.
+        if sum(member.file_size for member in left.values()) > len(content):
+            raise ValueError("its members are longer than the file")
+        if left[_JSON].file_size > _MOST_JSON:
+            raise ValueError(f"{_JSON} is longer than {_MOST_JSON:,} bytes")
+        text = members.read(left.pop(_JSON)).decode()
+        tree = json.loads(text, object_pairs_hook=_once, parse_constant=_no_json)
+        if isinstance(tree["format"], int) and tree["format"] > _FORMAT:
+            raise _LaterFormat(tree["format"])
+        if tree["format"] != _FORMAT or tree.keys() != {"format", "written_by", "model"}:
+            raise ValueError(f"{_JSON} does not say what it holds")
+        model = from_tree(
+            tree["model"], lambda number: _array(members.read(left.pop(_name(number))))
+        )
+        if left:
+            raise ValueError(f"no part of a model is {min(left)!r}")
+    if not isinstance(model, SavedModel) and not hasattr(model, "n_features_in_"):
+        raise ValueError("it is not fitted")
+    return model
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _array(member: bytes) -> NDArray[Any]:
+    """Read an array of numbers; what its header says must be what follows."""
+    file = io.BytesIO(member)
+    if npy.read_magic(file) != (1, 0):
+        raise ValueError("an array has another format")
+    shape, fortran, dtype = npy.read_array_header_1_0(file, max_header_size=_MOST_ARRAY_HEADER)
+    if dtype.kind not in NUMBERS or dtype.itemsize > 8 or dtype.subdtype is not None:
+        raise ValueError(f"an array holds {dtype}, not numbers")
+    # Before an array is made: a header may promise more than there is memory.
+    if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize != len(member) - file.tell():
+        raise ValueError("an array is not as long as it says")
+    flat = np.frombuffer(member, dtype, offset=file.tell()).astype(dtype.newbyteorder("="))
+    return flat.reshape(shape, order="F" if fortran else "C")
