@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from bblr import BBLRClassifier, BetaPrior, __version__
+from bblr import BBLRClassifier, Plateaus, __version__
 from bblr._atomic import whole_file
 from bblr.io import ModelFileError, load_model, save_model
 from tests.files.conftest import bblr, fitted
@@ -181,7 +181,7 @@ TEXTS = {
     "not fitted": b'{"format": 1, "written_by": "", "model": '
     b'{"type": "BBLRClassifier", "params": {}, "fitted": {}}}',
     "a prior": b'{"format": 1, "written_by": "", "model": '
-    b'{"type": "BetaPrior", "params": {"a": 0.1, "b": 0.8}}}',
+    b'{"type": "Plateaus", "params": {"low": [0.1, 0.1]}}}',
 }
 
 
@@ -192,7 +192,7 @@ def test_texts_that_hold_no_model_are_refused(saved, text):
         load_model(saved)
 
 
-@pytest.mark.parametrize("model", [BBLRClassifier(), BetaPrior.weak(), None, 3, "text", object()])
+@pytest.mark.parametrize("model", [BBLRClassifier(), Plateaus.weak(), None, 3, "text", object()])
 def test_only_fitted_models_are_saved(tmp_path, model):
     with pytest.raises(ModelFileError, match="the model cannot be saved: it "):
         save_model(model, tmp_path / "model.bblr")

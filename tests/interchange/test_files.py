@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
-    BetaPrior,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
+    Plateaus,
 )
 from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
 from bblr.io import ModelFileError, load_model, save_model
@@ -119,7 +119,7 @@ PARAMETERS: dict[str, Any] = {
     "NumPy's numbers": BBLRClassifier(l2=np.float64(1.0), max_iter=np.int32(50)),
     "an array": BBLRClassifierCV(l2s=np.logspace(-1, 1, 3), cv=2),
     "a list": BBLRClassifierCV(l2s=[1.0, 3.0], cv=2, n_jobs=1),
-    "a prior": BBLRClassifier(BetaPrior(0.1, 0.8)),
+    "a prior": BBLRClassifier(Plateaus.binary(0.1, 0.8)),
     "precomputed": KernelBBLRClassifier("precomputed"),
     "tuned, precomputed": KernelBBLRClassifierCV("precomputed", cv=2, random_state=0),
     **{

@@ -214,7 +214,9 @@ TYPES: dict[str, Entry] = {
         Entry(dask.DaskBBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
         Entry(bblr.KernelBBLRClassifier, _VECTORS, _SPARSE, _expansion),
         Entry(bblr.KernelBBLRClassifierCV, _VECTORS, _GRID, _expansion),
-        Entry(bblr.GeneralizedLinearClassifier, f"{_LINEAR} loss_", "feature_names_in_ path_ n_iter_"),
+        Entry(
+            bblr.GeneralizedLinearClassifier, f"{_LINEAR} loss_", "feature_names_in_ path_ n_iter_"
+        ),
         Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
         Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
         Entry(JointModel, _JOINT, "", _joint),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -128,10 +129,11 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         self.device = device
         self.verbose = verbose
 
-    @property
-    def _many(self) -> bool:
-        """Whether the loss has a score for each of several classes."""
-        return getattr(self.loss, "n_scores", 1) > 1
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's description of what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = getattr(self.loss, "n_scores", 1) > 1
+        return tags
 
     @all_or_nothing
     @with_callbacks
@@ -245,7 +247,7 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         if all(callable(getattr(self.penalty, name, None)) for name in _PENALTY):
             found: Penalty = self.penalty
             return found
-        if isinstance(self.penalty, str | type(None)) or not np.isscalar(self.penalty):
+        if not isinstance(self.penalty, Real):
             raise ValueError(
                 "penalty must be a number or an object with the methods "
                 f"{', '.join(_PENALTY)}; got {self.penalty!r}."
