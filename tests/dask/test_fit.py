@@ -280,10 +280,10 @@ def test_lines_over_many_rows_find_the_best_step(client, few, three, many, monke
         if not many:  # many rows change their side at the same step
             raw, changes = raw.round(1), np.round(changes, 1)
         sent = [rows.vector(change) for change in changes]
-        where = (rows.vector(raw), sent, training.y, rows.vector(weight), 0.0)
+        where = (rows.vector(raw), sent, training.y, rows.vector(weight))
         monkeypatch.setattr(vectors, "FEW_ROWS", 0)
         found = rows.lines(*where)
-    wanted = Rows().lines(raw, changes, local_y, weight, 0.0)
+    wanted = Rows().lines(raw, changes, local_y, weight)
     for line, best in zip(found, wanted, strict=True):
         assert_allclose(line, best, rtol=1e-9, atol=1e-12)
 

@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
+    GeneralizedLinearClassifier,
     KernelBBLRClassifier,
     KernelBBLRClassifierCV,
     SLAClassifier,
@@ -19,6 +20,8 @@ from bblr import (
         BBLRClassifier(prior="learned"),
         BBLRClassifier(prior="empirical", class_weight="balanced"),
         BBLRClassifierCV(cv=2, l2s=(0.3, 3.0), gamma_limit=2.0),
+        GeneralizedLinearClassifier(),
+        GeneralizedLinearClassifier("sigmoid", gammas=(1.0, 4.0)),
         KernelBBLRClassifier(),
         KernelBBLRClassifier(sparsity="backward"),
         KernelBBLRClassifier("poly", coef0=1.0, penalty="ridge", class_weight="balanced"),

@@ -25,7 +25,8 @@ _WEIGHT = (
 _FLAG = (True, False, 1, 0, None)
 _PRIOR = (
     "robust", "mild", "weak", "empirical", "learned", Plateaus.binary(0.01, 0.5),
-    Plateaus.binary(0.0, 1.0), Plateaus.binary(0.49, 0.02), Plateaus.binary(0.9, 0.05), Plateaus.weak(3), "strong", None, 3,
+    Plateaus.binary(0.0, 1.0), Plateaus.binary(0.49, 0.02), Plateaus.binary(0.9, 0.05),
+    Plateaus.weak(3), "strong", None, 3,
 )  # fmt: skip
 
 LINEAR = {

@@ -171,7 +171,7 @@ def test_numbers_are_in_their_range(make, words):
         (lambda: LossDisplay.from_losses({"a": None}), "losses of two classes, got None"),
         (
             lambda: LossDisplay.from_losses([BetaBernoulli(Plateaus((0.1, 0.1, 0.1)), 1.0)]),
-            "losses of two classes, got Dirichlet",
+            "losses of two classes, got BetaBernoulli",
         ),
     ],
 )

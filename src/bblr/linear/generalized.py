@@ -226,8 +226,8 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         >>> (model.predict_proba([[9.0]]) > 0.5).tolist()
         [[False, True]]
         """
-        shift = np.array(self.loss_.shift)
         decision = as_numpy(self.decision_function(X))
+        shift = np.array(self.loss_.shift)
         found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
         return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
 

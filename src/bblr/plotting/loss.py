@@ -295,7 +295,7 @@ def _labelled(losses: str | Loss | Iterable[Any] | Mapping[str, Loss]) -> dict[s
 def _loss(loss: Any) -> Loss:
     if isinstance(loss, str):
         return get_loss(loss)
-    if not isinstance(loss, Loss):
+    if not isinstance(loss, Loss) or loss.n_scores > 1:
         raise TypeError(
             f"losses must be names of bblr.losses.LOSSES or losses of two classes, "
             f"got {loss!r:.60}."
