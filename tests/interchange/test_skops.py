@@ -16,8 +16,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from bblr import BBLRClassifier, BBLRClassifierCV, KernelBBLRClassifier, Plateaus
+from bblr import (
+    BBLRClassifier,
+    BBLRClassifierCV,
+    GeneralizedLinearClassifier,
+    KernelBBLRClassifier,
+    Plateaus,
+)
 from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
+from bblr.losses import LOSSES
+from bblr.penalties import Gaussian, GaussLaplace
 from bblr.skops import TRUSTED_TYPES
 from bblr.solvers import (
     LBFGS,
@@ -38,6 +46,8 @@ SOLVERS = (
     ZeroOneSearch(),
 )  # fmt: skip
 
+PENALTIES = Gaussian(2.0), GaussLaplace()
+
 
 @cache
 def models() -> dict[str, tuple[Any, Any]]:
@@ -52,6 +62,9 @@ def models() -> dict[str, tuple[Any, Any]]:
     for solver in SOLVERS:
         model = BBLRClassifier(solver=solver, gamma_max=2.0).fit(*data(2))
         found[type(solver).__name__] = model, data(2)[0]
+    for name, loss in LOSSES.items():
+        general = GeneralizedLinearClassifier(loss, penalty=PENALTIES[len(name) % 2], max_iter=2)
+        found[f"{name} loss"] = general.fit(*data(2)), data(2)[0]
     scaled = make_pipeline(StandardScaler(), KernelBBLRClassifier(random_state=0))
     found["pipeline"] = scaled.fit(X, y), X
     found["cluster"] = on_cluster(DaskBBLRClassifier, fitted("linear")), data(2)[0]
@@ -62,7 +75,7 @@ def models() -> dict[str, tuple[Any, Any]]:
 NAMES = (
     *MODELS, "linear, sparse", "many, cv, sparse", "kernel, rbf, sparse", "many, backward, sparse",
     "old sparse", *(type(solver).__name__ for solver in SOLVERS), "pipeline", "cluster",
-    "cluster, cv",
+    "cluster, cv", *(f"{name} loss" for name in LOSSES),
 )  # fmt: skip
 
 

@@ -63,12 +63,12 @@ def _chosen(classifier: Any) -> Iterator[str]:
     if penalty is not None:
         yield f"l2 {penalty:g}"
     prior = getattr(classifier, "prior_", None)
-    if prior is not None and hasattr(prior, "low"):
-        lows = prior.low[:1] if len(set(prior.low)) == 1 else prior.low[:_MOST]
+    if prior is not None:
+        # Of two classes those of the positive one; of more, one pair where all are the same.
+        lows = prior.low[1:] if prior.is_symmetric or len(prior.low) == 2 else prior.low
+        lows = lows[:1] if prior.is_symmetric else lows[:_MOST]
         shown = ", ".join(f"{low:.3g} and {low + prior.b:.3g}" for low in lows)
-        yield f"plateaus {shown}{' …' if len(prior.low) > _MOST and len(lows) > 1 else ''}"
-    elif prior is not None:
-        yield f"plateaus {prior.a:.3g} and {prior.a + prior.b:.3g}"
+        yield f"plateaus {shown}{' …' if 1 < len(lows) < len(prior.low) else ''}"
     for name in ("gamma_", "leverage_", "kernel_gamma_"):
         value = getattr(classifier, name, None)
         if value is not None:
