@@ -4,16 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUN := $(VENV)/.run
-RIVALS := $(VENV)/.rivals
+BASELINES := $(VENV)/.baselines
 DOCS := $(VENV)/.docs
 RELEASE := $(VENV)/.release
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench panorama docs dist clean
+.PHONY: help run test test-fast coverage lint bench panorama docs dist clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 # Installed anew whenever pyproject.toml is newer than the last installation.
 $(STAMP): pyproject.toml research/pyproject.toml
@@ -34,22 +34,29 @@ run: $(RUN)  ## compare the methods on the embedded data, write report.html
 
 # A worker a core: more BLAS threads would wait for one another, and double the time of kernel fits.
 test: $(STAMP)  ## run the tests and the examples in docstrings, README.md and docs/
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
 
-lint: $(STAMP)  ## ruff and mypy
+test-fast: $(STAMP)  ## the tests of the core, for the inner loop
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow' tests $(ARGS)
+
+coverage: $(STAMP)  ## run all tests and report which lines they reach
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov=bblr --cov-report=term:skip-covered $(ARGS)
+
+lint: $(STAMP)  ## ruff, format and mypy
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
-# Some rivals want a compiler; those that cannot be installed are left out of the race, by name.
-$(RIVALS): $(STAMP)
+# Some baselines want a compiler; those that cannot be installed are left out, by name.
+$(BASELINES): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || \
-		echo 'Some rivals could not be installed; the benchmarks go on without them.'
+		echo 'Some baselines could not be installed; the benchmarks go on without them.'
 	touch $@
 
-bench: $(RIVALS)  ## time the library beside its rivals; ARGS="growth --quick" for a part
+bench: $(BASELINES)  ## time the library against baselines; ARGS="growth --quick" for a part
 	$(BIN)/python -m research.benchmarks $(ARGS)
 
-panorama: $(RIVALS)  ## compare the classifiers with baselines on many tables; ARGS="--quick" for a part
+panorama: $(BASELINES)  ## compare the classifiers with baselines on many tables; ARGS="--quick" for a part
 	$(BIN)/python -m research.panorama $(ARGS)
 
 $(DOCS): $(STAMP)

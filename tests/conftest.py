@@ -20,6 +20,22 @@ settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Left out by `make test-fast`: what starts processes, walks files or repeats scikit-learn's checks.
+SLOW = {
+    "audit", "dask", "datasets", "experiments", "files", "fuzz", "interchange", "plotting",
+    "research", "structured", "test_benchmark_baselines", "test_benchmark_records",
+    "test_benchmarks", "test_cli", "test_conformity", "test_docs_site", "test_gallery",
+    "test_interrupt", "test_kernel_cv", "test_out_of_core", "test_playground",
+    "test_public_names", "test_release", "test_scale", "test_torch", "test_zero_one",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long, by folder or file."""
+    for item in items:
+        if SLOW & {*item.path.parent.parts, item.path.stem}:
+            item.add_marker("slow")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def listening() -> Iterator[None]:
