@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from bblr.losses import LOSSES, BetaBernoulli, GeneralizedLogistic, Loss, Plateaus, Ramp
-from bblr.losses import Sigmoid, SquaredTanh, Tanh  # isort: skip
+from bblr.losses import LOSSES, BetaBernoulli, Loss, Plateaus, Ramp
 
 TWO = [*LOSSES.values()]
 TWO += [BetaBernoulli(Plateaus(low), 3.0) for low in [(0.1, 0.1), (0.3, 0.05), (0.0, 0.2)]]
 TWO += [BetaBernoulli.binary(0.25, 0.75, 0.5), BetaBernoulli(Plateaus.none(), 2.0)]
-TWO += [kind(4.0) for kind in (GeneralizedLogistic, Sigmoid, Tanh, SquaredTanh)]
+TWO += [loss.sharpened(4.0) for loss in LOSSES.values() if hasattr(loss, "gamma")]
 TWO += [Ramp(3.0, s=-0.25), Ramp(1.0, s=0.0)]
 MORE = [
     BetaBernoulli(Plateaus(low), gamma)
