@@ -1,43 +1,34 @@
-"""The objective: loss, prior and design as one function of theta."""
+"""The objective: loss, penalty and design as one function of theta, for any number of scores."""
 
 import numpy as np
 import pytest
-from scipy import optimize, sparse
+from scipy import optimize
 
-from bblr.designs import ScaledDesign, make_design
-from bblr.losses import LOSSES, BetaBernoulli, Logistic, Sigmoid
-from bblr.objective import Objective, Preconditioner
-from bblr.penalties import Gaussian
+from bblr.losses import LOSSES, BetaBernoulli, Logistic, Plateaus, Sigmoid
+from bblr.penalties import Gaussian, GaussLaplace
+from bblr.solvers import LBFGS, ZeroOneCoordinates
+from tests.problems import EVEN, STORED, THREE, objective, somewhere
 
 SMOOTH = ["logistic", "squared", "beta-bernoulli", "generalized-logistic", "sigmoid", "tanh"]
+UNEVEN = BetaBernoulli.binary(0.1, 0.7, 3.0)
+PENALTIES = {"none": Gaussian(0.0), "gaussian": Gaussian(7.0), "mixture": GaussLaplace()}
 
 
-def data(n=300, wrap=np.asarray, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4)) * [1, 10, 0.1, 1] + [0, 50, 0, 0]
-    X[:, 3] *= rng.random(n) < 0.3
-    y = np.where(X @ [1, 0.05, 5, 1] - 2.5 + rng.normal(size=n) > 0, 1.0, -1.0)
-    return wrap(X), y, rng.uniform(0.2, 2.0, n)
-
-
-def objective(loss, l2=1.0, fit_intercept=True, **options):
-    X, y, weight = data(**options)
-    return Objective(
-        loss, Gaussian(l2), ScaledDesign(make_design(X), weight, fit_intercept), y, weight
-    )
-
-
-@pytest.fixture(params=[np.asarray, np.asfortranarray, sparse.csr_array], ids=["C", "F", "csr"])
-def wrap(request):
+@pytest.fixture(params=STORED)
+def stored(request):
     return request.param
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("l2", [0.0, 7.0])
-@pytest.mark.parametrize("name", SMOOTH)
-def test_gradient_against_differences(name, l2, fit_intercept, wrap):
-    problem = objective(LOSSES[name], l2, fit_intercept, wrap=wrap)
-    theta = np.random.default_rng(1).normal(size=problem.size)
+@pytest.fixture(params=[True, False], ids=["intercept", "no intercept"])
+def fit_intercept(request):
+    return request.param
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("loss", [*map(LOSSES.get, SMOOTH), THREE, EVEN], ids=str)
+def test_gradient_against_differences(loss, penalty, fit_intercept, stored):
+    problem = objective(loss, PENALTIES[penalty], fit_intercept, stored)
+    theta = somewhere(problem)
     value, gradient, raw = problem.value_gradient(theta)
     assert value == pytest.approx(problem.value(theta), rel=1e-12)
     assert value == pytest.approx(problem.value(theta, raw), rel=1e-12)
@@ -45,34 +36,53 @@ def test_gradient_against_differences(name, l2, fit_intercept, wrap):
     np.testing.assert_allclose(gradient, differences, rtol=1e-3, atol=2e-3)
 
 
-def test_the_prior_never_sees_the_intercept():
-    strong, none = objective(Logistic(), l2=1e6), objective(Logistic(), l2=0.0)
-    theta = np.array([0.0, 0.0, 0.0, 0.0, 5.0])
+@pytest.mark.parametrize("loss", [UNEVEN, THREE], ids=str)
+def test_the_value_is_that_of_the_loss_and_the_penalty(loss, fit_intercept):
+    problem = objective(loss, Gaussian(3.0), fit_intercept)
+    theta = somewhere(problem)
+    table = theta.reshape(loss.n_scores, -1)
+    np.testing.assert_array_equal(problem.by_score(theta), table)
+    weights = table[:, :4]
+    np.testing.assert_array_equal(problem.weights(theta), weights.ravel())
+    Z = (problem.design.design.table() - problem.design.centre) / problem.design.scale
+    raw = np.squeeze(Z @ weights.T + (table[:, 4:].T if fit_intercept else 0.0))
+    np.testing.assert_allclose(problem.scores(theta), raw, atol=1e-10)
+    cost = loss.value(problem.y, raw) @ problem.weight
+    assert problem.value(theta) == pytest.approx(cost + 1.5 * np.sum(weights**2), rel=1e-12)
+    assert problem.errors(theta) == pytest.approx(problem.weight @ loss.wrong(problem.y, raw))
+
+
+@pytest.mark.parametrize("loss", [Logistic(), EVEN], ids=str)
+def test_the_penalty_never_sees_an_intercept(loss):
+    strong, none = objective(loss, Gaussian(1e6)), objective(loss, Gaussian(0.0))
+    theta = np.zeros((loss.n_scores, 5))
+    theta[:, -1] = np.arange(5.0, 5.0 + loss.n_scores)
+    theta = theta.ravel()
     assert strong.value(theta) == none.value(theta)
     np.testing.assert_array_equal(strong.value_gradient(theta)[1], none.value_gradient(theta)[1])
     steps = np.linspace(-1, 1, 5)
     np.testing.assert_array_equal(strong.probe(theta, 4, steps), none.probe(theta, 4, steps))
 
 
-@pytest.mark.parametrize(
-    "loss", [BetaBernoulli.binary(0.1, 0.7, 3.0), Sigmoid(3.0), Logistic()], ids=repr
-)
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_probe_is_the_value_after_each_step(loss, fit_intercept, wrap):
-    problem = objective(loss, 3.0, fit_intercept, wrap=wrap)
-    theta, steps = np.random.default_rng(1).normal(size=problem.size), np.linspace(-3, 3, 13)
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("loss", [UNEVEN, Sigmoid(3.0), Logistic(), THREE], ids=str)
+def test_probe_is_the_value_after_each_step(loss, penalty, fit_intercept, stored):
+    problem = objective(loss, PENALTIES[penalty], fit_intercept, stored)
+    theta, steps = somewhere(problem), np.linspace(-3, 3, 7)
     raw = problem.scores(theta)
+    together = problem.probes(theta, range(problem.size), steps, raw)
     for j, axis in enumerate(np.eye(problem.size)):
         direct = [problem.value(theta + step * axis) for step in steps]
         np.testing.assert_allclose(problem.probe(theta, j, steps), direct, rtol=1e-10)
-        np.testing.assert_allclose(problem.probe(theta, j, steps, raw), direct, rtol=1e-10)
+        np.testing.assert_allclose(together[j], direct, rtol=1e-10)
 
 
-def test_a_step_of_a_parameter_is_one_of_the_scores(wrap):
-    problem = objective(Logistic(), wrap=wrap)
-    theta = np.random.default_rng(1).normal(size=problem.size)
+@pytest.mark.parametrize("loss", [Logistic(), UNEVEN, THREE], ids=str)
+def test_a_step_of_a_parameter_is_one_of_the_scores(loss, fit_intercept, stored):
+    problem = objective(loss, fit_intercept=fit_intercept, stored=stored)
+    theta = somewhere(problem)
     raw = problem.scores(theta)
-    before = raw.copy()
+    before, gains = raw.copy(), []
     for j, axis in enumerate(np.eye(problem.size)):
         expected = problem.scores(theta + 0.7 * axis)
         np.testing.assert_allclose(problem.shifted(raw, j, 0.7), expected, atol=1e-10)
@@ -80,13 +90,40 @@ def test_a_step_of_a_parameter_is_one_of_the_scores(wrap):
         line = problem.line(raw, problem.scores(axis))
         assert line[1] == pytest.approx(problem.errors(theta, raw) - saved)
         assert problem.errors(theta + step * axis) == pytest.approx(line[1])
+        gains.append(saved)
+    assert max(gains) > 0
     np.testing.assert_array_equal(raw, before)
 
 
-@pytest.mark.parametrize("loss", [Logistic(), BetaBernoulli.binary(0.1, 0.6, 2.0)], ids=repr)
+@pytest.mark.parametrize("loss", [Logistic(), UNEVEN, THREE, EVEN], ids=str)
+def test_a_line_finds_the_fewest_errors(loss):
+    problem = objective(loss, n=60)
+    directions = np.random.default_rng(5).normal(size=(6, problem.size))
+    theta = somewhere(problem)
+    raw = problem.scores(theta)
+    for direction, line in zip(directions, problem.lines(raw, directions), strict=True):
+        step, errors = problem.line(raw, problem.scores(direction))
+        assert line == (step, errors)
+        assert problem.errors(theta + step * direction) == pytest.approx(errors)
+        for t in np.linspace(-20, 20, 801):
+            assert problem.errors(theta + t * direction) >= errors - 1e-9
+
+
+@pytest.mark.parametrize("loss", [Logistic(), UNEVEN, THREE], ids=str)
+def test_coefficients_are_those_of_the_decision_in_the_units_of_the_data(loss, fit_intercept):
+    problem = objective(loss, fit_intercept=fit_intercept)
+    theta = somewhere(problem)
+    coef, intercept = problem.unpack(theta)
+    assert (coef.shape, intercept.shape) == ((loss.n_scores, 4), (loss.n_scores,))
+    decision = np.squeeze(problem.design.design.table() @ coef.T + intercept)
+    np.testing.assert_allclose(decision, loss.decision(problem.scores(theta)), atol=1e-9)
+    np.testing.assert_allclose(problem.pack(coef, intercept), theta, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", [Logistic(), BetaBernoulli.binary(0.1, 0.6, 2.0)], ids=str)
 def test_errors_are_strict_and_weighted(loss):
     problem = objective(loss, fit_intercept=False)
-    t, y, weight = loss.threshold, problem.y, problem.weight
+    t, y, weight = -loss.shift[0], problem.y, problem.weight
     theta = np.zeros(problem.size)
     assert problem.errors(theta, np.full(len(y), t)) == pytest.approx(weight.sum())
     assert problem.errors(theta, t + 1e-9 * y) == 0.0
@@ -99,33 +136,53 @@ def test_errors_are_strict_and_weighted(loss):
         assert problem.errors(theta, between) == pytest.approx(weight[(y > 0) != more].sum())
 
 
-def test_zero_parameters_without_an_intercept_are_all_wrong():
-    problem = objective(Logistic(), fit_intercept=False)
+@pytest.mark.parametrize("loss", [Logistic(), EVEN], ids=str)
+def test_zero_parameters_without_an_intercept_are_all_wrong(loss):
+    problem = objective(loss, fit_intercept=False)
     assert problem.errors(np.zeros(problem.size)) == pytest.approx(problem.weight.sum())
 
 
-def test_with_gamma_sharpens_the_loss_alone():
-    problem = objective(BetaBernoulli.binary(0.1, 0.8))
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.1, 0.8), EVEN], ids=str)
+def test_with_gamma_sharpens_the_loss_alone(loss):
+    problem = objective(loss)
     sharp = problem.with_gamma(9.0)
-    assert sharp.loss == BetaBernoulli.binary(0.1, 0.8, 9.0)
-    assert problem.loss == BetaBernoulli.binary(0.1, 0.8, 1.0)
+    assert sharp.loss == loss.sharpened(9.0)
+    assert problem.loss == loss
     assert sharp.design is problem.design
     assert sharp.with_loss(Logistic()).loss == Logistic()
     theta = np.ones(problem.size)
-    doubled = problem.with_gamma(2.0).value(theta) - problem.prior.value(theta[:-1])
-    plain = problem.value(2 * theta) - problem.prior.value(2 * theta[:-1])
-    assert doubled == pytest.approx(plain, rel=1e-12)
+    theta[0] = 0.3
+    free = problem.with_penalty(Gaussian(0.0))
+    assert free.with_gamma(2.0).value(theta) == pytest.approx(free.value(2 * theta), rel=1e-12)
+    assert problem.value(theta) > free.value(theta)
 
 
-def test_pure():
+@pytest.mark.parametrize("loss", [UNEVEN, THREE], ids=str)
+def test_far_rows_weigh_less_where_leverage_is_bounded(loss):
+    problem = objective(loss)
+    bounded = problem.bounded(0.5)
+    theta = somewhere(problem)
+    assert np.all(bounded.weight <= problem.weight) and np.any(bounded.weight < problem.weight)
+    assert bounded.bounded(0.5).counted is problem.weight
+    assert bounded.errors(theta) < problem.errors(theta)
+    assert bounded.training_errors(theta) == problem.training_errors(theta)
+    assert bounded.unbounded().value(theta) == problem.value(theta)
+    assert problem.unbounded() is problem
+    assert bounded.total == pytest.approx(bounded.weight.sum())
+
+
+@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.1, 0.8), THREE], ids=str)
+def test_pure(loss):
     """No call changes the argument, the data or what another call returns."""
-    problem = objective(BetaBernoulli.binary(0.1, 0.8))
-    theta = np.random.default_rng(1).normal(size=problem.size)
+    problem = objective(loss)
+    theta = somewhere(problem)
     copy, y, weight = theta.copy(), problem.y.copy(), problem.weight.copy()
     first = problem.value_gradient(theta)
     raw = first[2].copy()
     problem.probe(theta, 0, np.linspace(-1, 1, 7), first[2])
     problem.preconditioner(theta, first[2])(theta)
+    problem.axis_line(first[2], 1)
+    problem.line(first[2], first[2])
     problem.value_gradient(theta + 1)
     again = problem.value_gradient(theta)
     assert again[0] == first[0]
@@ -136,72 +193,18 @@ def test_pure():
         np.testing.assert_array_equal(found, expected)
 
 
-def hessian(problem, theta, step=1e-5):
-    columns = [
-        (
-            problem.value_gradient(theta + step * axis)[1]
-            - problem.value_gradient(theta - step * axis)[1]
-        )
-        / (2 * step)
-        for axis in np.eye(len(theta))
-    ]
-    return np.array(columns)
+@pytest.mark.parametrize("loss", [UNEVEN, THREE.sharpened(1.0), EVEN], ids=str)
+def test_a_descent_ends_where_the_gradient_vanishes(loss):
+    problem = objective(loss)
+    theta = LBFGS(tol=1e-13).minimise(problem, np.zeros(problem.size)).theta
+    assert np.abs(problem.value_gradient(theta)[1]).max() < 1e-4
 
 
-@pytest.mark.parametrize("l2", [0.1, 10.0])
-def test_preconditioner_is_the_inverse_hessian_of_the_logistic_loss(l2, wrap):
-    problem = objective(Logistic(), l2, n=3000, wrap=wrap)
-    theta = 0.5 * np.random.default_rng(1).normal(size=problem.size)
-    product = np.array([problem.preconditioner(theta)(row) for row in hessian(problem, theta)])
-    assert np.abs(np.linalg.eigvals(product) - 1).max() < 0.5
-
-
-def test_preconditioner_is_exact_on_few_rows():
-    problem = objective(Logistic(), 1.0, n=60)
-    theta = 0.5 * np.random.default_rng(1).normal(size=problem.size)
-    product = np.array([problem.preconditioner(theta)(row) for row in hessian(problem, theta)])
-    # All that is missing is the small constant on the diagonal.
-    assert np.abs(np.linalg.eigvals(product) - 1).max() < 0.02
-
-
-@pytest.mark.parametrize("origin", [0.0, 1e6, 1e8, 1e9])
-@pytest.mark.parametrize("constant", [True, False])
-def test_preconditioner_is_positive_definite_for_far_columns(origin, constant, wrap):
-    """A column of time stamps, constant or not, must not turn the descent around."""
-    X, y, weight = data()
-    X[:, 0] = origin + 0.1 if constant else X[:, 0] + origin
-    problem = Objective(
-        Logistic(), Gaussian(1.0), ScaledDesign(make_design(wrap(X)), weight, True), y, weight
-    )
-    precondition = problem.preconditioner(np.zeros(problem.size))
-    for vector in [*np.eye(5), *np.random.default_rng(0).normal(size=(20, 5))]:
-        assert float(vector @ precondition(vector)) > 0
-
-
-def test_preconditioner_where_every_slope_is_gone():
-    problem = objective(BetaBernoulli.binary(0.1, 0.8, 1e6), l2=0.0)
-    step = problem.preconditioner(np.full(problem.size, 50.0))(np.ones(problem.size))
-    assert np.all(np.isfinite(step))
-
-
-def test_wide_problems_get_a_diagonal():
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((50, 2000), density=0.05, rng=rng, format="csr")
-    y, weight = rng.choice([-1.0, 1.0], 50), np.ones(50)
-    problem = Objective(
-        Logistic(), Gaussian(1.0), ScaledDesign(make_design(X), weight, True), y, weight
-    )
-    precondition = problem.preconditioner(np.zeros(problem.size))
-    assert precondition.factor is None
-    expected = 1.0 / (0.25 * problem.design.column_squares(weight) + np.append(np.ones(2000), 0.0))
-    found = precondition(np.ones(problem.size))
-    np.testing.assert_allclose(found, expected, rtol=1e-2)
-
-
-def test_preconditioner_multiplies_by_the_inverse():
-    matrix = np.array([[4.0, 1.0], [1.0, 3.0]])
-    factor = np.linalg.cholesky(matrix)
-    np.testing.assert_allclose(Preconditioner(factor=factor)(matrix @ [1.0, 2.0]), [1.0, 2.0])
-    np.testing.assert_allclose(
-        Preconditioner(diagonal=np.array([2.0, 4.0]))(np.ones(2)), [0.5, 0.25]
-    )
+@pytest.mark.parametrize("low", [(0.1, 0.1), (0.1, 0.3), (0.1, 0.1, 0.1), (0.1, 0.05, 0.2)])
+def test_zero_one_lines_lower_the_errors(low):
+    """Plateaus that differ are in the decision, and lines know of them."""
+    problem = objective(BetaBernoulli(Plateaus(low)))
+    start = np.zeros(problem.size)
+    found = ZeroOneCoordinates().minimise(problem, start)
+    assert found.errors == pytest.approx(problem.errors(found.theta))
+    assert found.errors < problem.errors(start)

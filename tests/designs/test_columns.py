@@ -37,13 +37,13 @@ def test_a_pass_is_that_of_the_dense_matrix(form, kind, index, dtype, loss, n_ro
     stored = sparse.csr_array(X, dtype=dtype)
     stored.indices, stored.indptr = stored.indices.astype(index), stored.indptr.astype(index)
     y, weight = rng.choice([-1.0, 1.0], n_rows), rng.uniform(0.0, 2.0, n_rows)
-    coef = rng.normal(size=20)
+    plane = rng.normal(size=(1, 20)), np.array([0.3])
     design = SparseDesign(stored)
-    found = design.value_gradient(coef, 0.3, y, weight, loss)
-    expected = DenseDesign(X).value_gradient(coef, 0.3, y, weight, loss)
+    found = design.value_gradient(*plane, y, weight, loss)
+    expected = DenseDesign(X).value_gradient(*plane, y, weight, loss)
     assert (design._blocks is None) is (form == "by-rows" or not stored.nnz)
     assert found.value == pytest.approx(expected.value, rel=1e-12)
-    for name in ("gradient", "slope", "raw"):
+    for name in ("gradient", "slopes", "raw"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-11)
 
 
@@ -65,11 +65,11 @@ def test_blocks_take_what_they_say(kind, each):
 
 def test_a_prediction_makes_no_blocks_and_a_copy_by_pickle_carries_none():
     design = SparseDesign(sparse.csr_array(scattered(2000, 20, "counts")))
-    design.scores(np.ones(20), 0.0)
+    design.scores(np.ones((1, 20)), np.zeros(1))
     assert "_blocks" not in vars(design)
     y = np.ones(2000)
-    done = design.value_gradient(np.ones(20), 0.0, y, y, Sigmoid(1.0))
+    done = design.value_gradient(np.ones((1, 20)), np.zeros(1), y, y, Sigmoid(1.0))
     copy = pickle.loads(pickle.dumps(design))
     assert "_blocks" in vars(design) and "_blocks" not in vars(copy)
-    again = copy.value_gradient(np.ones(20), 0.0, y, y, Sigmoid(1.0))
+    again = copy.value_gradient(np.ones((1, 20)), np.zeros(1), y, y, Sigmoid(1.0))
     assert again.value == done.value and np.array_equal(again.gradient, done.gradient)

@@ -5,9 +5,12 @@ import pytest
 from scipy import sparse
 
 from bblr.designs import ScaledDesign, make_design
-from bblr.losses import BetaBernoulli, Logistic
+from bblr.losses import BetaBernoulli, Logistic, Plateaus
 
-LOSS = BetaBernoulli.binary(0.05, 0.7, 2.0)
+LOSSES = {
+    1: BetaBernoulli.binary(0.05, 0.7, 2.0),
+    3: BetaBernoulli(Plateaus((0.1, 0.05, 0.0)), 2.0),
+}
 
 
 @pytest.fixture(params=[True, False], ids=["intercept", "no-intercept"])
@@ -15,9 +18,24 @@ def fit_intercept(request):
     return request.param
 
 
+@pytest.fixture(params=[1, 3], ids=["one score", "three scores"])
+def loss(request):
+    return LOSSES[request.param]
+
+
 @pytest.fixture
-def theta(X, fit_intercept):
-    return np.random.default_rng(2).normal(size=X.shape[1] + fit_intercept)
+def theta(X, fit_intercept, loss):
+    return np.random.default_rng(2).normal(size=(loss.n_scores, X.shape[1] + fit_intercept))
+
+
+@pytest.fixture
+def y(rows, loss):
+    return rows[0] if loss.n_scores == 1 else np.random.default_rng(8).integers(0, 3, len(rows[0]))
+
+
+@pytest.fixture
+def weight(rows):
+    return rows[1]
 
 
 def scaled_matrix(design, X):
@@ -26,65 +44,93 @@ def scaled_matrix(design, X):
     return np.column_stack([Z, np.ones(len(X))]) if design.fit_intercept else Z
 
 
-def test_unpack_and_pack_are_inverse(stored, rows, theta, fit_intercept):
-    design = ScaledDesign(make_design(stored), rows[1], fit_intercept)
-    theta[: design.n_features][np.isinf(design.scale)] = 0  # a constant column has no weight
-    coef, intercept = design.unpack(theta)
-    np.testing.assert_allclose(design.pack(coef, intercept), theta, rtol=1e-12, atol=1e-13)
-    again = design.unpack(design.pack(coef, intercept))
-    np.testing.assert_allclose(again[0], coef, rtol=1e-13)
-    assert again[1] == pytest.approx(intercept, rel=1e-12, abs=1e-12)
+def moved(raw, k, change):
+    raw = raw.copy()
+    (raw[:, None] if raw.ndim == 1 else raw)[:, k] += change
+    return raw
 
 
-def test_products_are_those_of_the_scaled_matrix(X, stored, rows, theta, fit_intercept):
-    y, weight = rows
+def test_unpack_and_pack_are_inverse(stored, weight, theta, fit_intercept):
     design = ScaledDesign(make_design(stored), weight, fit_intercept)
-    Z = scaled_matrix(design, X)
-    raw = design.scores(theta)
-    half = X.dtype == np.float32 and not sparse.issparse(stored)
-    np.testing.assert_allclose(raw, Z @ theta, atol=1e-4 if half else 1e-9)
+    theta[:, : design.n_features][:, np.isinf(design.scale)] = 0  # a constant has no weight
+    coef, intercepts = design.unpack(theta)
+    assert (coef.shape, intercepts.shape) == ((len(theta), design.n_features), (len(theta),))
+    np.testing.assert_allclose(design.pack(coef, intercepts), theta, rtol=1e-12, atol=1e-13)
+    again = design.unpack(design.pack(coef, intercepts))
+    np.testing.assert_allclose(again[0], coef, rtol=1e-13)
+    np.testing.assert_allclose(again[1], intercepts, rtol=1e-12, atol=1e-12)
+    plane = design.plane(theta[-1])
+    np.testing.assert_array_equal(plane[0], coef[-1])
+    # Products of one row and of three are summed in different orders.
+    assert plane[1] == pytest.approx(intercepts[-1], rel=1e-12, abs=1e-12)
+
+
+def test_products_are_those_of_the_scaled_matrix(X, stored, weight, theta, fit_intercept):
+    design = ScaledDesign(make_design(stored), weight, fit_intercept)
+    Z, half = scaled_matrix(design, X), X.dtype == np.float32 and not sparse.issparse(stored)
+    raw = Z @ theta.T
+    found = design.scores(theta)
+    np.testing.assert_allclose(
+        found, raw[:, 0] if len(theta) == 1 else raw, atol=1e-4 if half else 1e-9
+    )
     cross = Z.T @ (weight[:, None] * Z)
-    np.testing.assert_allclose(design.curvature(weight, len(y)), cross, rtol=1e-8, atol=1e-7)
+    np.testing.assert_allclose(design.curvature(weight, len(X)), cross, rtol=1e-8, atol=1e-7)
     diagonal = design.column_squares(weight)
     np.testing.assert_allclose(diagonal, np.diag(cross), rtol=1e-6 if half else 1e-8, atol=1e-7)
-    steps = np.linspace(-1, 1, 5)
-    for j in range(design.size):
-        np.testing.assert_allclose(design.along(j, raw), Z[:, j], rtol=1e-12, atol=1e-12)
-        moved = design.shifted(raw, j, 0.3)
-        np.testing.assert_allclose(moved, raw + 0.3 * Z[:, j], rtol=1e-12, atol=1e-12)
-        step, errors, before = design.axis_line(raw, j, y, weight, 0.1)
-        wrong = weight @ (y * (raw - 0.1) <= 0)
-        best = design.rows.line(raw, Z[:, j], y, weight, 0.1)
-        assert wrong - best[1] == pytest.approx(before - errors, abs=1e-9)
-        if step != 0:
-            there = weight @ (y * (design.shifted(raw, j, step) - 0.1) <= 0)
-            assert wrong - there == pytest.approx(before - errors, abs=1e-9)
-        direct = [LOSS.value(y, raw + s * Z[:, j]) @ weight for s in steps]
-        found = design.probe(raw, j, steps, y, weight, LOSS)
-        np.testing.assert_allclose(found, direct, rtol=1e-10)
+    pulled = design.rmatvec(weight * Z[:, 0])
+    atol = 1e-2 if half else 1e-8
+    np.testing.assert_allclose(pulled, (weight * Z[:, 0]) @ Z, rtol=1e-6, atol=atol)
+    lengths = 1.0 + (Z[:, : design.n_features] ** 2).sum(axis=1)
+    found = design.rows.local(design._square_norm)
+    np.testing.assert_allclose(found, lengths, rtol=1e-6)
 
 
-def test_gradient_against_differences(stored, rows, theta, fit_intercept):
-    y, weight = rows
+def test_steps_along_a_parameter(X, stored, y, weight, theta, fit_intercept, loss):
     design = ScaledDesign(make_design(stored), weight, fit_intercept)
-    value, gradient, raw = design.value_gradient(theta, y, weight, LOSS)
-    assert value == pytest.approx(float(LOSS.value(y, raw) @ weight), rel=1e-12)
+    Z, raw = scaled_matrix(design, X), design.scores(theta)
+    before, steps = raw.copy(), np.linspace(-1, 1, 5)
+    decision = loss.decision(raw)
+    here = weight @ loss.wrong(y, raw)
+    places = [(k, p) for k in range(len(theta)) for p in range(design.size)]
+    probes = design.probes(raw, places, steps, y, weight, loss)
+    for (k, p), probe in zip(places, probes, strict=True):
+        np.testing.assert_allclose(design.along(p, raw), Z[:, p], rtol=1e-12, atol=1e-12)
+        found = design.shifted(raw, k, p, 0.3)
+        np.testing.assert_allclose(found, moved(raw, k, 0.3 * Z[:, p]), rtol=1e-12, atol=1e-12)
+        direct = [loss.value(y, moved(raw, k, s * Z[:, p])) @ weight for s in steps]
+        np.testing.assert_allclose(probe, direct, rtol=1e-10)
+        step, errors, at_zero = design.axis_line(decision, k, p, y, weight)
+        change = moved(np.zeros_like(raw), k, Z[:, p])
+        best = design.rows.line(decision, change, y, weight)
+        assert best[2] == pytest.approx(here, abs=1e-9)
+        assert here - best[1] == pytest.approx(at_zero - errors, abs=1e-9)
+        there = weight @ loss.wrong(y, design.shifted(raw, k, p, step)) if step != 0 else here
+        assert here - there == pytest.approx(at_zero - errors, abs=1e-9)
+    np.testing.assert_array_equal(raw, before)
+
+
+def test_gradient_against_differences(stored, y, weight, theta, fit_intercept, loss):
+    design = ScaledDesign(make_design(stored), weight, fit_intercept)
+    value, gradient, raw = design.value_gradient(theta, y, weight, loss)
+    assert value == pytest.approx(float(loss.value(y, raw) @ weight), rel=1e-12)
+    assert gradient.shape == theta.shape
     half = stored.dtype == np.float32
     step = 1e-2 if half else 1e-5
-    for j, axis in enumerate(np.eye(len(theta))):
-        up, down = (
-            design.value_gradient(theta + s * axis, y, weight, LOSS)[0] for s in (step, -step)
-        )
-        assert gradient[j] == pytest.approx(
+    for place in np.ndindex(*theta.shape):
+        axis = np.zeros_like(theta)
+        axis[place] = step
+        up, down = (design.value_gradient(theta + s * axis, y, weight, loss)[0] for s in (1, -1))
+        assert gradient[place] == pytest.approx(
             (up - down) / (2 * step), rel=1e-6, abs=3e-2 if half else 1e-5
         )
 
 
 def quantities(X, y, weight, fit_intercept, theta):
+    loss, theta = LOSSES[1], theta[None]
     design = ScaledDesign(make_design(X), weight, fit_intercept)
-    value, gradient, raw = design.value_gradient(theta, y, weight, LOSS)
-    probe = design.probe(raw, 0, np.linspace(-1, 1, 9), y, weight, LOSS)
-    return value, gradient, raw, probe, design.curvature(weight, 400)
+    value, gradient, raw = design.value_gradient(theta, y, weight, loss)
+    probe = design.probes(raw, [(0, 0)], np.linspace(-1, 1, 9), y, weight, loss)[0]
+    return value, gradient[0], raw, probe, design.curvature(weight, 400)
 
 
 @pytest.mark.parametrize("factor", [1000.0, 1e-6, -3.0, 1e30])
@@ -172,12 +218,12 @@ def test_constant_columns_are_harmless(wrap, constant, fit_intercept):
     design = ScaledDesign(make_design(wrap(X)), weight, fit_intercept)
     assert np.all(np.isfinite(design.centre))
     assert np.all(design.scale > 0)
-    theta = np.ones(design.size)
+    theta = np.ones((1, design.size))
     _, gradient, raw = design.value_gradient(theta, y, weight, Logistic())
     assert np.all(np.isfinite(gradient))
     assert np.all(np.abs(raw) < 20)
     if fit_intercept or constant == 0:
-        assert abs(gradient[1]) < 1e-6
+        assert abs(gradient[0, 1]) < 1e-6
 
 
 def sampled_error(X, max_rows):

@@ -1,13 +1,13 @@
-"""Rows that stay on disk give what the same rows give in memory."""
+"""Sources of rows that stay on disk: what is read of them, when, and how they are pickled."""
 
 import pickle
 
 import numpy as np
 import pytest
 
-from bblr.designs import DenseDesign, Shards, StreamedDesign, mapped, parquet
+from bblr.designs import Shards, StreamedDesign, mapped, parquet
 from bblr.designs.mapped import MappedRows, backing_map
-from bblr.losses import BetaBernoulli, Hinge
+from tests.designs.cases import SOURCES, saved
 
 N, D = 103, 5
 RNG = np.random.default_rng(0)
@@ -26,99 +26,21 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(parquet, "_OPEN_COLUMN", 0)
 
 
-def saved(path, array):
-    np.save(path, array)
-    return np.load(path, mmap_mode="r")
-
-
-def shards(folder, array, cuts, order="C"):
-    for k, part in enumerate(np.split(array, cuts)):
-        np.save(folder / f"part-{k:02d}.npy", np.array(part, order=order))
-    return Shards(folder)
-
-
-def parquet_shards(folder, array, cuts, group):
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow.parquet import write_table
-
-    for k, part in enumerate(np.split(array, cuts)):
-        part = part.astype(part.dtype.newbyteorder("="))
-        table = pa.table({f"x{j}": part[:, j] for j in range(part.shape[1])})
-        write_table(table, folder / f"part-{k:02d}.parquet", row_group_size=group)
-    return Shards(folder)
-
-
-SOURCES = {
-    "C": lambda path, A: MappedRows(saved(path / "X.npy", A)),
-    "F": lambda path, A: MappedRows(saved(path / "X.npy", np.asfortranarray(A))),
-    "skipping": lambda path, A: MappedRows(saved(path / "X.npy", np.repeat(A, 2, axis=0))[::2]),
-    "backwards": lambda path, A: MappedRows(
-        saved(path / "X.npy", A[::-1, ::-1].copy())[::-1, ::-1]
-    ),
-    "part": lambda path, A: MappedRows(
-        saved(path / "X.npy", np.pad(A, [(9, 2), (3, 4)]))[9:-2, 3:-4]
-    ),
-    "bare view": lambda path, A: MappedRows(np.asarray(saved(path / "X.npy", A))),
-    "one shard": lambda path, A: shards(path, A, []),
-    "shards, one empty": lambda path, A: shards(path, A, [1, 40, 40, 70]),
-    "column-major shards": lambda path, A: shards(path, A, [50], "F"),
-    "Parquet, small groups": lambda path, A: parquet_shards(path, A, [30, 30], 7),
-    "Parquet, large groups": lambda path, A: parquet_shards(path, A, [30], 60),
-}
-
-
 @pytest.fixture(params=SOURCES)
 def make(request, tmp_path):
     return lambda array: SOURCES[request.param](tmp_path, array)
 
 
-def flat(value):
-    return [v for v in value if v is not None] if isinstance(value, tuple) else [value]
-
-
-def calls(rng):
-    y, weight = rng.choice([-1.0, 1.0], N), rng.random(N)
-    weight[:25] = 0.0  # whole blocks that do not count
-    coef, centre = rng.normal(size=D), rng.normal(size=D)
-    scale, rows = rng.uniform(1, 2, D), np.array([4, 102, 18, 17, 60])
-    many = rng.normal(size=(3, D)), rng.normal(size=3)
-    loss, classes = BetaBernoulli.binary(0.1, 0.8, 2.0), rng.integers(0, 3, N)
-    softmax = BetaBernoulli(Plateaus((0.1, 0.1, 0.2)), 1.5)
-    return {
-        "scores": (coef, 0.3),
-        "pull": (weight,),
-        "value_gradient": (coef, 0.3, y, weight, loss),
-        "value_gradient of a loss without kernels": (coef, 0.3, y, weight, Hinge()),
-        "many_scores": many,
-        "many_value_gradient": (*many, classes, weight, softmax),
-        "table": (),
-        "column": (3,),
-        "moments": (weight,),
-        "square_norm": (centre, scale),
-        "curvature": (rows, weight[rows], centre),
-        "square_pull": (weight, centre),
-        "probe": (y, 2, 0.5, np.linspace(-1, 1, 9), y, weight, loss),
-    }
-
-
-def assert_alike(streamed, dense, rtol):
-    for name, args in calls(np.random.default_rng(2)).items():
-        method = name.split()[0]
-        found, expected = getattr(streamed, method)(*args), getattr(dense, method)(*args)
-        for mine, theirs in zip(flat(found), flat(expected), strict=True):
-            size = np.abs(theirs).max()
-            np.testing.assert_allclose(mine, theirs, rtol, rtol * size, err_msg=name)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_streamed_is_dense(make, dtype):
+def test_sources_have_the_shape_and_the_numbers_of_the_array(make, dtype):
     A = X.astype(dtype)
     source = make(A)
-    assert source.shape == A.shape
-    assert source.dtype == dtype
+    assert (source.shape, source.dtype) == (A.shape, dtype)
     assert len(list(source.blocks())) >= 5
-    assert_alike(StreamedDesign(source), DenseDesign(A), 1e-10)
-    assert_alike(StreamedDesign(source).narrowed(), DenseDesign(A, narrow=True), 2e-5)
+    for rows, block in source.blocks():
+        np.testing.assert_array_equal(block, A[rows])
+    for j in range(D):
+        np.testing.assert_array_equal(source.column(j), A[:, j])
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool, np.float16, ">f8", np.int64])
@@ -127,7 +49,10 @@ def test_other_numbers_become_floats_block_by_block(make, dtype):
     source = make(A)
     assert source.dtype == np.float64
     assert all(block.shape[0] <= 11 for _, block in source.blocks())
-    assert_alike(StreamedDesign(source), DenseDesign(A.astype(np.float64)), 1e-10)
+    design, coef = StreamedDesign(source), np.linspace(-1, 1, 2 * D).reshape(2, D)
+    np.testing.assert_array_equal(design.table(), A.astype(np.float64))
+    np.testing.assert_allclose(design.scores(coef, np.ones(2)), A @ coef.T + 1, rtol=1e-12)
+    np.testing.assert_allclose(design.rmatvec(np.ones(N)), A.sum(axis=0, dtype=float), rtol=1e-12)
 
 
 def test_only_blocks_with_needed_rows_are_read(make):

@@ -72,23 +72,13 @@ def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
     assert len(kept) == 40
 
 
-@pytest.mark.parametrize("kept", [0, 100, 299])
-def test_features_that_are_made_in_each_pass(kept):
+@pytest.mark.parametrize("room", [True, False])
+def test_features_are_kept_where_there_is_room(monkeypatch, room):
+    monkeypatch.setattr("bblr.designs.torch_kernel._room", lambda features: room)
+    monkeypatch.setattr("bblr.designs.torch_kernel._BLOCK", 1000)
     X = np.random.default_rng(9).normal(size=(300, 3))
     gram = DeviceGram(KernelFunction("rbf", 0.2), X, DEVICE)
     basis = centre_basis(gram, np.arange(0, 300, 30), np.arange(300), True)
-    whole = kernel_design(gram, basis, 0.0)
-    blocks = TorchKernelDesign(gram, basis, [whole.parts[0][:kept]] if kept else [], step=37)
-    weight = torch.linspace(0, 1, 300, dtype=torch.float64, device=DEVICE)
-    coef, centre = np.linspace(-1, 1, 10), np.zeros(10)
-    close(blocks.scores(coef, 0.1), whole.scores(coef, 0.1).cpu().numpy())
-    close(blocks.pull(weight), whole.pull(weight))
-    close(blocks.table(), whole.table())
-    close(blocks.column(3)[1], whole.column(3)[1].cpu().numpy())
-    for one, other in zip(blocks.moments(weight), whole.moments(weight), strict=True):
-        close(one, other)
-    for most in (30, 300):
-        one = blocks.sampled_curvature(weight, weight + 1, most, centre)
-        other = whole.sampled_curvature(weight, weight + 1, most, centre)
-        for mine, theirs in zip(one, other, strict=True):
-            close(mine, theirs)
+    design = kernel_design(gram, basis, 0.0)
+    assert isinstance(design, TorchKernelDesign) is not room
+    close(design.table(), (gram.native(slice(None), basis.centres) @ basis.transform).cpu())

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bblr.losses import LOSSES, BetaBernoulli, Logistic, Loss, Ramp, ZeroOne, get_loss
+from bblr.losses import LOSSES, BetaBernoulli, Logistic, Ramp, ZeroOne, get_loss
 
 SHARP = [name for name, loss in LOSSES.items() if hasattr(loss, "gamma")]
 CASES = [loss for loss in LOSSES.values() if loss.name not in SHARP]
@@ -20,16 +20,6 @@ LIKELIHOODS = [loss for loss in CASES if loss.has_probability]
 EXTREMES = np.array([-1e9, -745.0, 745.0, 1e9])
 
 
-def kinks(loss: Loss) -> list[float]:
-    """Margins at which the loss has no derivative."""
-    return {
-        "zero-one": [0.0],
-        "hinge": [1.0],
-        "ramp": [1.0 / getattr(loss, "gamma", 1.0), getattr(loss, "s", 0.0)
-                 / getattr(loss, "gamma", 1.0)],
-    }.get(loss.name, [])  # fmt: skip
-
-
 @pytest.fixture(params=CASES, ids=repr)
 def loss(request):
     return request.param
@@ -38,17 +28,6 @@ def loss(request):
 @pytest.fixture(params=LIKELIHOODS, ids=repr)
 def likelihood(request):
     return request.param
-
-
-@pytest.mark.parametrize("y", [-1, 1])
-def test_gradient_is_the_slope(loss, y):
-    raw = np.random.default_rng(0).normal(scale=2.0, size=400)
-    raw = raw[[min([abs(y * r - k) for k in kinks(loss)], default=1) > 1e-3 for r in raw]]
-    step = 1e-6
-    slope = (loss.value(y, raw + step) - loss.value(y, raw - step)) / (2 * step)
-    value, gradient = loss.value_gradient(y, raw)
-    np.testing.assert_allclose(gradient, slope, rtol=1e-5, atol=2e-7 * (1 + np.abs(value).max()))
-    np.testing.assert_array_equal(value, loss.value(y, raw))
 
 
 def exact_margin_value(loss, z):
@@ -75,7 +54,7 @@ def test_far_scores_cost_exactly_what_they_should(loss, raw, y):
     assert math.isfinite(value)
     assert math.isfinite(gradient)
     if isinstance(loss, BetaBernoulli):
-        low = loss.a if y == 1 else 1 - (loss.a + loss.b)
+        low = loss.low[1] if y == 1 else loss.low[0]
         if y * raw > 0:
             expected, slope = -math.log(low + loss.b), 0.0
         elif abs(low) > 1e-12:
@@ -168,17 +147,19 @@ def test_loss_is_minus_log_probability(likelihood):
     )
 
 
-def test_curvature_is_the_fisher_information(likelihood):
-    raw = np.linspace(-8, 8, 101)
-    expected = 0.0
-    for y in (-1, 1):
-        value, slope = likelihood.value_gradient(y, raw)
-        expected = expected + np.exp(-value) * slope**2
-    np.testing.assert_allclose(likelihood.curvature(raw), expected, rtol=1e-11)
+def test_the_decision_is_zero_where_both_classes_are_equally_probable(likelihood):
+    even = -likelihood.shift[0]
+    assert likelihood.decision(even) == 0.0
+    assert likelihood.probability(even) == pytest.approx(0.5, abs=1e-14)
+    assert likelihood.wrong([1, -1], [even, even]).all()
+    np.testing.assert_array_equal(likelihood.predicted([even - 1, even + 1]), [0, 1])
 
 
-def test_threshold_is_where_both_classes_are_equally_probable(likelihood):
-    assert likelihood.probability(likelihood.threshold) == pytest.approx(0.5, abs=1e-14)
+def test_two_classes_have_one_score(loss):
+    assert (loss.n_scores, loss.n_classes, len(loss.shift)) == (1, 2, 1)
+    if not loss.has_probability:
+        assert loss.shift == (0.0,)
+        assert loss.without_plateaus() is loss
 
 
 def test_losses_without_a_probability_say_so():

@@ -1,10 +1,11 @@
-"""The exact line search on long data: the same as on short, whatever the threads."""
+"""Exact line searches: fewest errors, and the same on long data whatever the threads."""
 
 import numpy as np
 import pytest
 
 from bblr._numeric import threads, zero_one
-from bblr._numeric.zero_one import exact_line
+from bblr._numeric.zero_one import exact_line, several_line, zero_one_line
+from bblr.losses import BetaBernoulli, Plateaus
 
 
 def case(kind, n=5000, seed=0):
@@ -40,3 +41,34 @@ def test_the_minimum_is_the_least_over_all_stretches():
     counts = [weight @ (y * (raw + t * direction) <= 0) for t in middles]
     assert errors == min(counts) == weight @ (y * (raw + step * direction) <= 0)
     assert here == weight @ (y * raw <= 0) and errors < here
+
+
+def test_lines_of_several_scores_against_a_fine_grid():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        n, classes = rng.integers(1, 15), rng.integers(2, 5)
+        # Whole numbers, so that scores tie and lines run parallel.
+        raw = rng.integers(-3, 4, (n, classes)).astype(float)
+        change = rng.integers(-2, 3, (n, classes)).astype(float)
+        y, weight = rng.integers(0, classes, n), rng.integers(0, 3, n).astype(float)
+        loss = BetaBernoulli(Plateaus.symmetric(0.1, int(classes)))
+
+        def errors(step, raw=raw, change=change, y=y, weight=weight, loss=loss):
+            return float(weight @ loss.wrong(y, raw + step * change))
+
+        step, found, here = several_line(raw, change, y, weight)
+        # Scores cross at quotients of small whole numbers; between any two there is a point here.
+        grid = np.concatenate([np.linspace(-8, 8, 16 * 36 + 1) + 1e-3, [-50.0, 50.0]])
+        assert here == errors(0.0)
+        assert found == min(here, *(errors(t) for t in grid))
+        assert errors(step) == found
+        assert zero_one_line(raw, change, y, weight) == (step, found, here)
+
+
+def test_two_columns_are_a_line_of_their_difference():
+    raw, direction, y, weight = case("plain", 400)
+    two = [np.column_stack([-v / 2, v / 2]) for v in (raw, direction)]
+    found = several_line(*two, (y > 0).astype(int), weight)
+    expected = exact_line(raw, direction, y, weight)
+    assert found[1:] == pytest.approx(expected[1:])
+    assert found[0] == pytest.approx(expected[0], rel=1e-9)

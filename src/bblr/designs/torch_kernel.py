@@ -205,6 +205,9 @@ class TorchKernelDesign(TorchDesign):
     def newton(self, *_: Any) -> None:
         """Leave it to the caller: not all features are at hand."""
 
+    def _picked(self, rows: NDArray[np.intp]) -> TorchDesign:
+        return TorchDesign(self._made(rows), self.device)
+
     def _made(self, rows: Any) -> Tensor:
         return self.gram.native(rows, self.basis.centres) @ self.basis.transform
 

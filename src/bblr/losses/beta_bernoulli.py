@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, logsumexp, softmax
+from scipy.special import expit, log_expit, log_softmax, logsumexp, softmax
 
 from bblr._numeric.threads import map_ranges
 from bblr.losses.fused import (
@@ -146,7 +146,7 @@ class BetaBernoulli(Loss):
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example as gamma grows without bound."""
         raw = np.asarray(raw, dtype=np.float64)
-        if raw.ndim == 1:
+        if raw.ndim < 2:
             low, share = self._lowest(y), np.heaviside(margin(y, raw), 0.5)
         else:
             codes = np.asarray(y, dtype=np.intp)
@@ -159,14 +159,14 @@ class BetaBernoulli(Loss):
     def probability(self, raw: Any) -> Floats:
         """Return the probability of the positive one of two classes, or of each of more."""
         scores = self.gamma * np.asarray(raw, dtype=np.float64)
-        if scores.ndim == 1:
+        if scores.ndim < 2:
             return self.low[1] + self.b * np.asarray(expit(scores))
         return np.array(self.low) + self.b * np.asarray(softmax(scores, axis=1))
 
     def curvature(self, raw: Any) -> Floats:
         """Return the Fisher information by each raw score: the diagonal alone."""
         scores = self.gamma * np.asarray(raw, dtype=np.float64)
-        if scores.ndim == 1:
+        if scores.ndim < 2:
             up, down = expit(scores), expit(-scores)
             own, other = (
                 1.0 if low == 0.0 else self.b * s / (low + self.b * s)
@@ -182,8 +182,10 @@ class BetaBernoulli(Loss):
     def fisher(self, raw: Floats, weight: Floats) -> Floats:
         """Return `curvature` times the weight of each row, compiled."""
         out = np.empty(raw.shape)
-        kernel = fisher_weights if raw.ndim == 1 else softmax_fisher
-        kernel(self.fused, raw, weight, out)
+        if raw.ndim == 1:
+            fisher_weights(self.fused, raw, weight, out)
+        else:
+            softmax_fisher(self._fused_softmax, raw, weight, out)
         return out
 
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
@@ -207,17 +209,22 @@ class BetaBernoulli(Loss):
             return super().along(y, raw, change, k, steps, weight) if found is None else found
         # The other classes are summed up once: with z the score less the log of that sum, the
         # class has softmax sigmoid(z) and the others share the rest.
-        scores = self.gamma * raw
+        scores, own = self.gamma * raw, y == k
         rest = logsumexp(np.delete(scores, k, axis=1), axis=1)
-        own = y == k
-        # Of the others none exceeds their sum; what this says of the class itself is not used.
-        share = np.exp(np.minimum(scores[np.arange(len(y)), y] - rest, 0.0))
-        low = np.array(self.low)[y]
+        # The logarithm of what a class has of the rest. None exceeds their sum.
+        lead = np.where(own, 0.0, np.minimum(scores[np.arange(len(y)), y] - rest, 0.0))
+        sign = np.where(own, 1.0, -1.0)
+        here, slope = sign * (scores[:, k] - rest), sign * self.gamma * change
+        low, share = np.array(self.low)[y], self.b * np.exp(lead)
+        bare = np.flatnonzero(low == 0.0)
+        low[bare] = 1.0
         cost = np.empty(len(steps))
         for m, step in enumerate(steps):
-            z = scores[:, k] + self.gamma * step * change - rest
-            risen = np.where(own, expit(z), share * expit(-z))
-            cost[m] = -float(weight @ np.log(np.maximum(low + self.b * risen, 1e-300)))
+            z = here + step * slope
+            logs = np.log(low + share * expit(z))
+            # Without a plateau the tail is linear, and the probability would underflow.
+            logs[bare] = log(self.b) + lead[bare] + log_expit(z[bare])
+            cost[m] = -float(weight @ logs)
         return cost
 
     @property
@@ -239,12 +246,12 @@ class BetaBernoulli(Loss):
 
         With more than two classes, a class and the one with the highest plateau are equally
         probable at a difference of scores that the plateaus fix, where the others do not matter;
-        that keeps the decision linear in the features.
+        that keeps the decision linear in the features. A class that never is gets -infinity.
         """
         if len(self.low) == 2:
             return (-self.threshold,)
-        highest = max(self.low)
-        return tuple(-2.0 * atanh((highest - low) / self.b) / self.gamma for low in self.low)
+        gaps = [(max(self.low) - low) / self.b for low in self.low]
+        return tuple(-2.0 * atanh(gap) / self.gamma if gap < 1 else -np.inf for gap in gaps)
 
     def without_plateaus(self) -> BetaBernoulli:
         """Return logistic regression's loss at the same gamma."""
@@ -292,6 +299,10 @@ class BetaBernoulli(Loss):
         """The loss as the fused kernels know it."""
         if len(self.low) == 2:
             return FusedLoss(BETA_BERNOULLI, self.gamma, self.low[1], self.low[0], self.b)
+        return self._fused_softmax
+
+    @property
+    def _fused_softmax(self) -> FusedSoftmax:
         return FusedSoftmax(np.array(self.low), self.b, self.gamma)
 
 

@@ -229,7 +229,7 @@ class Loss:
         array([False,  True])
         """
         decision = self.decision(raw)
-        if decision.ndim == 1:
+        if decision.ndim < 2:
             return ~(margin(y, decision) > 0)
         codes, rows = np.asarray(y, dtype=np.intp), np.arange(len(decision))
         own = decision[rows, codes]
@@ -262,8 +262,11 @@ class Loss:
         >>> loss.decision([[0.0, 0.3, 0.0]]).round(2)
         array([[ 0.  , -0.04, -0.34]])
         """
-        raw = np.asarray(raw, dtype=np.float64)
-        return raw + (self.shift[0] if raw.ndim == 1 else np.array(self.shift))
+        raw, shift = np.asarray(raw, dtype=np.float64), np.array(self.shift)
+        if raw.ndim < 2:
+            return raw + shift[0]
+        # Two classes may have a column each: half of what tells them apart goes to either.
+        return raw + (shift if len(shift) > 1 else np.array([-0.5, 0.5]) * shift)
 
     def predicted(self, raw: Any) -> NDArray[np.intp]:
         """Return the number of the class that each row is given.
@@ -285,7 +288,7 @@ class Loss:
         array([0, 1])
         """
         decision = self.decision(raw)
-        return (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        return (decision > 0).astype(np.intp) if decision.ndim < 2 else decision.argmax(axis=1)
 
     def fisher(self, raw: Floats, weight: Floats) -> Floats:
         """Return `curvature` times the weight of each row.

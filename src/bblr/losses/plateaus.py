@@ -172,7 +172,7 @@ class Plateaus:
         w = _number("w", w)
         if not 0 <= w < 1:
             raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
-        if isinstance(theta, int | float):
+        if np.ndim(theta) == 0:
             share = _number("theta", theta)
             if not 0 <= share <= 1:
                 raise ValueError(f"theta, the mean of the prior, must be in [0, 1], got {theta}.")
@@ -309,10 +309,12 @@ class Plateaus:
         while True:
             # low_k = rate_k - b must sum to 1 - b over the classes that have a plateau.
             b = (found[free].sum() - 1.0) / max(free.sum() - 1, 1)
-            if (found[free] >= b).all():
+            # Where the others are always recognised, b is the rate itself but for rounding.
+            low = found - b
+            if (low[free] >= -1e-12).all():
                 break
-            free &= found >= b
-        return cls(tuple(np.where(free, found - b, 0.0)))
+            free &= low >= -1e-12
+        return cls(tuple(np.where(free, np.maximum(low, 0.0), 0.0)))
 
     @property
     def n_classes(self) -> int:
@@ -339,9 +341,10 @@ class Plateaus:
     @property
     def theta(self) -> tuple[float, ...]:
         """Centre; the same for all classes where it has no weight."""
-        if self.w <= 0:
+        total = sum(self.low)
+        if total <= 0:
             return (1.0 / self.n_classes,) * self.n_classes
-        return tuple(min(1.0, low / self.w) for low in self.low)
+        return tuple(low / total for low in self.low)
 
     @property
     def alpha(self) -> tuple[float, ...]:

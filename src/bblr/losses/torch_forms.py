@@ -191,11 +191,21 @@ def _softmax_along(
     others[:, k] = -torch.inf
     rest = others.logsumexp(dim=1)
     own = y == k
-    share = (scores.gather(1, y[:, None]).squeeze(1) - rest).clamp(max=0.0).exp()
-    low = raw.new_tensor(fused.low)[y]
+    # The logarithm of what a class has of the rest. None exceeds their sum.
+    lead = (scores.gather(1, y[:, None]).squeeze(1) - rest).clamp(max=0.0)
+    lead = torch.where(own, 0.0, lead)
+    sign = torch.where(own, raw.new_tensor(1.0), -1.0)
+    here, slope = sign * (scores[:, k] - rest), (fused.gamma * sign) * change
+    low, share = raw.new_tensor(fused.low)[y], fused.b * lead.exp()
+    bare, some = low == 0.0, bool((fused.low == 0.0).any())
+    low = torch.where(bare, 1.0, low)
     cost = []
     for step in steps:
-        z = scores[:, k] + fused.gamma * float(step) * change - rest
-        risen = torch.where(own, z.sigmoid(), share * (-z).sigmoid())
-        cost.append(-(weight @ (low + fused.b * risen).clamp(min=1e-300).log()))
+        z = here + float(step) * slope
+        logs = (low + share * z.sigmoid()).log()
+        if some:
+            # Without a plateau the tail is linear, and the probability would underflow.
+            tail = torch.nn.functional.logsigmoid(z) + lead + log(fused.b)
+            logs = torch.where(bare, tail, logs)
+        cost.append(-(weight @ logs))
     return torch.stack(cost)

@@ -129,6 +129,10 @@ class DaskDesign(Design):
         found: Curvature = self.rows.ask(name, *args)
         return found
 
+    def probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
+        """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
+        return self.probes(raw, [look], y, weight, loss)[0]
+
     def probes(
         self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:

@@ -1,11 +1,11 @@
-"""The probe along a coordinate equals the loss evaluated step by step."""
+"""The loss along a coordinate, compiled, equals the loss evaluated step by step."""
 
 import numpy as np
 import pytest
 
-from bblr.designs import make_design
-from bblr.designs.rows import Rows
+from bblr._numeric import threads
 from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
+from bblr.losses.fused_line import along_grid
 
 GRID = np.arange(-40, 41) * 0.2
 CASES = [
@@ -51,7 +51,7 @@ WEIGHTS = {
 def test_uniform_grid(loss, weights, n, threaded):
     raw, x, y = problem(n)
     weight = WEIGHTS[weights](n)
-    close(Rows().probe(raw, x, GRID, y, weight, loss), direct(raw, x, GRID, y, weight, loss))
+    close(loss.along(y, raw, x, 0, GRID, weight), direct(raw, x, GRID, y, weight, loss))
 
 
 @NAMED
@@ -61,7 +61,7 @@ def test_steps_that_leave_the_range_of_the_exponential(loss, reach):
     raw[::3] *= 1e3
     raw[0], raw[1] = 1e9, -1e9
     for weight in (np.ones(150), WEIGHTS["unequal"](150)):
-        found = Rows().probe(raw, x, GRID, y, weight, loss)
+        found = loss.along(y, raw, x, 0, GRID, weight)
         # The step 0 of the grid is a sum of steps, off by 1e-15, which a long x makes visible.
         np.testing.assert_allclose(
             found, direct(raw, x, GRID, y, weight, loss), rtol=max(2e-9, 1e-15 * reach * 200)
@@ -84,35 +84,22 @@ def test_steps_that_leave_the_range_of_the_exponential(loss, reach):
 def test_any_steps(loss, steps):
     raw, x, y = problem(130)
     weight = WEIGHTS["unequal"](130)
-    close(Rows().probe(raw, x, steps, y, weight, loss), direct(raw, x, steps, y, weight, loss))
-
-
-@pytest.mark.parametrize("loss", [CASES[1], CASES[4], CASES[7], CASES[8]], ids=repr)
-@pytest.mark.parametrize("centre", [0.0, 1.5])
-def test_designs_probe_their_columns(X, stored, rows, loss, centre):
-    y, weight = rows
-    raw = np.random.default_rng(9).normal(size=len(y))
-    design = make_design(stored)
-    for j in range(X.shape[1]):
-        x = X[:, j].astype(np.float64) - centre
-        found = design.probe(raw, j, centre, GRID[::8], y, weight, loss)
-        close(found, direct(raw, x, GRID[::8], y, weight, loss))
+    close(loss.along(y, raw, x, 0, steps, weight), direct(raw, x, steps, y, weight, loss))
 
 
 def test_a_grid_is_faster_than_its_steps_one_by_one():
-    """The recurrence is what the probe is for: it must be in use."""
-    calls = []
-
-    class Watched(BetaBernoulli):
-        def value_gradient(self, y, raw):
-            calls.append(len(raw))
-            return super().value_gradient(y, raw)
-
+    """The recurrence is what the grid is for: it must be in use where it can be."""
     raw, x, y = problem(100)
-    Rows().probe(raw, x, GRID, y, np.ones(100), Watched(0.1, 0.8))
-    assert calls == []
-    Rows().probe(raw, x, GRID**3, y, np.ones(100), Watched(0.1, 0.8))
-    assert len(calls) == len(GRID)
+    for loss in CASES[:6]:
+        assert along_grid(loss.fused, raw, x, y, np.ones(100), GRID) is not None
+        assert along_grid(loss.fused, raw, x, y, np.ones(100), GRID**3) is None
+    for bare in (BetaBernoulli.binary(0.0, 1.0), BetaBernoulli.binary(0.2, 0.8)):
+        assert along_grid(bare.fused, raw, x, y, np.ones(100), GRID) is None
+
+
+@pytest.fixture(params=[False, True], ids=["serial", "threaded"])
+def threaded(request, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1 if request.param else 10**12)
 
 
 @pytest.mark.parametrize("low", [1e-2, 1e-4, 2e-6])
@@ -120,5 +107,5 @@ def test_far_rows_sit_on_their_plateau_exactly(low):
     """The cut of exp(-z) must not be seen: a far wrong row costs -log(low)."""
     loss = BetaBernoulli.binary(low, 1 - 2 * low)
     raw, y = np.full(32, -900.0), np.ones(32)
-    found = Rows().probe(raw, np.ones(32), np.array([0.0, 1.0]), y, y, loss)
+    found = loss.along(y, raw, np.ones(32), 0, np.array([0.0, 1.0]), y)
     np.testing.assert_allclose(found, -32 * np.log(low), rtol=1e-10)

@@ -7,7 +7,8 @@ from bblr.losses import BetaBernoulli, Logistic
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bblr.designs import torch_fused, torch_losses, torch_rows  # noqa: E402
+from bblr.designs import torch_rows  # noqa: E402
+from bblr.losses import torch_forms, torch_fused  # noqa: E402
 
 LOSSES = [
     BetaBernoulli.binary(0.1, 0.7, 2.0),
@@ -30,12 +31,12 @@ def vectors(device):
 def test_compiled_and_plain_agree(loss):
     y, raw, weight = vectors("cuda")
     value, residual = torch_fused.value_residual(loss.fused, y, raw, weight)
-    plain = torch_losses.value_residual(loss.fused, y, raw, weight)
+    plain = torch_forms._value_residual(loss.fused, y, raw, weight)
     assert float(value) == pytest.approx(float(plain[0]), rel=1e-12)
     torch.testing.assert_close(residual, plain[1], rtol=1e-10, atol=1e-14)
-    bent = torch_fused.bend(loss.fused, y, raw, weight)
-    expected = weight * torch_losses.bend(loss.fused, y, raw)
-    torch.testing.assert_close(bent, expected, rtol=1e-10, atol=1e-14)
+    found = torch_fused.positive_curvature(loss.fused, y, raw, weight)
+    expected = weight * torch_forms._positive(loss.fused, y, raw)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -47,7 +48,7 @@ def test_without_a_compiler_the_operations_serve(monkeypatch):
     torch_fused._kernels.cache_clear()
     try:
         y, raw, weight = vectors("cuda")
-        assert torch_fused.bend(LOSSES[0].fused, y, raw, weight) is None
+        assert torch_fused.positive_curvature(LOSSES[0].fused, y, raw, weight) is None
         rows = torch_rows.TorchRows(raw.device)
         assert rows.cost(LOSSES[0], y, raw, weight) > 0
     finally:
@@ -57,5 +58,5 @@ def test_without_a_compiler_the_operations_serve(monkeypatch):
 def test_on_the_cpu_nothing_is_compiled():
     y, raw, weight = vectors("cpu")
     assert torch_fused.value_residual(LOSSES[0].fused, y, raw, weight) is None
-    assert torch_fused.bend(LOSSES[0].fused, y, raw, weight) is None
+    assert torch_fused.positive_curvature(LOSSES[0].fused, y, raw, weight) is None
     assert torch_fused._kernels.cache_info().currsize == 0
