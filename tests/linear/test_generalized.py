@@ -72,12 +72,11 @@ class Slow:
     """Gradient steps of a fixed length."""
 
     def minimise(self, objective, theta0, **options):
-        theta = np.array(theta0)
-        for n_iter in range(1, 2001):
+        theta, n_iter = np.array(theta0), 0
+        value, gradient, raw = objective.value_gradient(theta)
+        while np.abs(gradient).max() > 1e-4 and n_iter < 2000:
+            theta, n_iter = theta - 2e-3 * gradient, n_iter + 1
             value, gradient, raw = objective.value_gradient(theta)
-            if np.abs(gradient).max() < 1e-4:
-                break
-            theta = theta - 2e-3 * gradient
         return Solution(theta, value, float("nan"), "converged", n_iter, raw=raw)
 
 
