@@ -20,7 +20,7 @@ settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Left out by `make test-fast`: what starts processes, walks files or repeats scikit-learn's checks.
+# Left out by `make test-fast`: what starts processes, walks files or runs whole suites of checks.
 SLOW = {
     "audit", "dask", "datasets", "experiments", "files", "fuzz", "interchange", "plotting",
     "research", "structured", "test_benchmark_baselines", "test_benchmark_records",
