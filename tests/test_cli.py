@@ -291,7 +291,7 @@ main()
         "sklearn.base",
         "numba",
         "typer",
-        "bblr.cli.files",
+        "bblr.cli.models",
     ],
 )
 def test_ctrl_c_while_modules_load_is_one_line(module):

@@ -15,7 +15,7 @@ from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.comparison.sources import EMBEDDED
 from bblr.evaluation import add_noise
 from bblr.linear import BBLRClassifier
-from bblr.training.evidence import log_odds_against
+from bblr.linear.evidence import log_odds_against
 from research.claims.base import Claim, ClaimRun
 from research.claims.research import available
 from research.core.targets import Bar, Measured, Unavailable

@@ -123,7 +123,7 @@ def _growth(run: ClaimRun) -> Measured:
 
 def _centres(run: ClaimRun) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
-    from bblr.designs.kernel_function import Gram, KernelFunction
+    from bblr.designs.gram.kernel_function import Gram, KernelFunction
     from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
     from bblr.kernel.kernel_front import scale_width
     from bblr.losses import Plateaus

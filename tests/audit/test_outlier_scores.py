@@ -16,7 +16,7 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.training.evidence import log_odds_against, log_odds_wrong
+from bblr.linear.evidence import log_odds_against, log_odds_wrong
 
 SMOOTH = [
     BBLRClassifier(),

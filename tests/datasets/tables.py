@@ -2,7 +2,7 @@
 
 import pytest
 
-from bblr.datasets import read_table
+from bblr.io import read_table
 
 BASIC = "a,b,label\n1,2.5,yes\n3,4,no\n5,-6e-1,yes\n"
 

@@ -7,7 +7,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from bblr.datasets import load_uci, read_table
+from bblr.datasets import load_uci
+from bblr.io import read_table
 from tests.datasets.tables import BASIC, fails
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bblr.datasets import read_table
+from bblr.io import read_table
 from tests.datasets.tables import BASIC, fails
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from bblr.datasets import read_table
-from bblr.datasets._notes import numbers_rows
+from bblr.io import read_table
+from bblr.io.tables.notes import numbers_rows
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from scipy import sparse
 
 from bblr._numeric.tensors import find_device
 from bblr.designs import DenseDesign, Design, Shards, StreamedDesign, make_design
-from bblr.designs.centres import centre_basis
-from bblr.designs.kernel import kernel_design
-from bblr.designs.kernel_function import Gram, KernelFunction
-from bblr.designs.mapped import MappedRows
+from bblr.designs.gram.centres import centre_basis
+from bblr.designs.gram.kernel_design import kernel_design
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
+from bblr.designs.stream.mapped import MappedRows
 
 N_ROWS, N_FEATURES = 1100, 5  # more than one block of rows, row-major (64) and column-major (1024)
 
@@ -184,7 +184,7 @@ def tensor_design(kind, X):
     where = device()
     import torch
 
-    from bblr.designs.torch import TorchDesign
+    from bblr.designs.torch.tensor_design import TorchDesign
 
     design = TorchDesign(torch.from_numpy(X), where)
     if kind == "parts":
@@ -206,7 +206,7 @@ def tensors(kind, dtype, order="C"):
 def tensor_kernel(kept):
     def make(_):
         where = device()
-        from bblr.designs.torch_kernel import DeviceGram, TorchKernelDesign
+        from bblr.designs.torch.tensor_kernel import DeviceGram, TorchKernelDesign
 
         gram, basis = _kernel(lambda function, X: DeviceGram(function, X, where))
         features = gram.native(slice(None), basis.centres) @ basis.transform

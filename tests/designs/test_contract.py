@@ -3,7 +3,7 @@
 import pytest
 
 from bblr._numeric import threads
-from bblr.designs import mapped, parquet
+from bblr.designs.stream import mapped, parquet
 from tests.designs.cases import CASES, IN_MEMORY
 from tests.designs.contract import Contract
 

@@ -6,9 +6,9 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 
 from bblr.designs import DenseDesign
-from bblr.designs.centres import RANK_TOL, centre_basis, choose_centres, spectral_basis
-from bblr.designs.kernel import KernelDesign, kernel_design
-from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.gram.centres import RANK_TOL, centre_basis, choose_centres, spectral_basis
+from bblr.designs.gram.kernel_design import KernelDesign, kernel_design
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(70, 4)) * (RNG.random((70, 4)) < 0.7)

@@ -135,8 +135,8 @@ def test_names_that_begin_alike_are_told_apart(tmp_path):
 
 @pytest.mark.parametrize("rows_a_block", [1, 1000])
 def test_missing_values_name_column_and_file(tmp_path, monkeypatch, rows_a_block):
-    monkeypatch.setattr("bblr.designs.parquet.BLOCK_BYTES", 8 * rows_a_block)
-    monkeypatch.setattr("bblr.designs.parquet._OPEN_COLUMN", 0)
+    monkeypatch.setattr("bblr.designs.stream.parquet.BLOCK_BYTES", 8 * rows_a_block)
+    monkeypatch.setattr("bblr.designs.stream.parquet._OPEN_COLUMN", 0)
     write_parquet(tmp_path / "a.parquet", u=[1.0, None, 3.0], c=["p", None, "q"])
     shards = Shards(tmp_path, label="c")
     with pytest.raises(ValueError, match=r"NaN: column 'u' of .*a.parquet has missing"):

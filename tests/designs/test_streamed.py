@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from bblr.designs import Shards, StreamedDesign, mapped, parquet
-from bblr.designs.mapped import MappedRows, backing_map
+from bblr.designs import Shards, StreamedDesign
+from bblr.designs.stream import mapped, parquet
+from bblr.designs.stream.mapped import MappedRows, backing_map
 from tests.designs.cases import SOURCES, saved
 
 N, D = 103, 5
@@ -127,5 +128,5 @@ def test_some_rows_are_taken_into_memory(tmp_path, monkeypatch):
     design = StreamedDesign(Shards(tmp_path / "rows"))
     rows = np.array([0, 5, 299, 300, 650, 899])
     np.testing.assert_array_equal(design.taken(rows).X, X[rows])
-    monkeypatch.setattr("bblr.designs.streamed._MOST_TAKEN", 100)
+    monkeypatch.setattr("bblr.designs.stream.streamed._MOST_TAKEN", 100)
     assert design.taken(rows) is None

@@ -40,13 +40,13 @@ def test_a_design_may_decline():
 
 def test_tensors(monkeypatch):
     torch = pytest.importorskip("torch")
-    from bblr.designs.torch import TorchDesign
+    from bblr.designs.torch.tensor_design import TorchDesign
 
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1100, 3))
     design = TorchDesign(torch.from_numpy(X), torch.device("cpu"))
     assert design.taken(SOME) is None
-    monkeypatch.setattr("bblr.designs.torch._QUICK", 100)
+    monkeypatch.setattr("bblr.designs.torch.tensor_design._QUICK", 100)
     np.testing.assert_array_equal(design.taken(SOME).table(), X[SOME])
     raw = rng.normal(size=60)
     picked = design.rows.pick(torch.from_numpy(raw), SOME[:3])

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from bblr._numeric.tensors import find_device
-from bblr.designs.centres import centre_basis, choose_centres, spectral_basis
-from bblr.designs.kernel import kernel_design
-from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.gram.centres import centre_basis, choose_centres, spectral_basis
+from bblr.designs.gram.kernel_design import kernel_design
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 # Tests run side by side; threads that wait for one another would only wait for cores.
 torch.set_num_threads(1)
 
-from bblr.designs.torch_kernel import DeviceGram, TorchKernelDesign  # noqa: E402
+from bblr.designs.torch.tensor_kernel import DeviceGram, TorchKernelDesign  # noqa: E402
 
 # Where there is a GPU, it is what is tested.
 DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")
@@ -58,7 +58,7 @@ def test_centres_and_features_agree():
 
 
 def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
-    from bblr.designs import torch_kernel
+    from bblr.designs.torch.tensor_design import tensor_kernel as torch_kernel
 
     monkeypatch.setattr(torch_kernel, "_SMALL", 8)
     X = np.random.default_rng(8).normal(size=(40, 3))
@@ -74,8 +74,8 @@ def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
 
 @pytest.mark.parametrize("room", [True, False])
 def test_features_are_kept_where_there_is_room(monkeypatch, room):
-    monkeypatch.setattr("bblr.designs.torch_kernel._room", lambda features: room)
-    monkeypatch.setattr("bblr.designs.torch_kernel._BLOCK", 1000)
+    monkeypatch.setattr("bblr.designs.torch.tensor_kernel._room", lambda features: room)
+    monkeypatch.setattr("bblr.designs.torch.tensor_kernel._BLOCK", 1000)
     X = np.random.default_rng(9).normal(size=(300, 3))
     gram = DeviceGram(KernelFunction("rbf", 0.2), X, DEVICE)
     basis = centre_basis(gram, np.arange(0, 300, 30), np.arange(300), True)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bblr import BBLRClassifier, KernelBBLRClassifier, KernelBBLRClassifierCV, Plateaus
 from bblr.datasets import load_uci
-from bblr.designs.kernel_function import KernelFunction
+from bblr.designs.gram.kernel_function import KernelFunction
 
 EXACT = {"tol": 1e-13, "max_iter": 2000}
 MODELS = [

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from bblr import KernelBBLRClassifierCV, Plateaus
-from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.kernel.fit import KernelProblem, make_kernel_descent
 from bblr.kernel.kernel_search import (
     KernelSearch,

@@ -14,9 +14,9 @@ from bblr import BBLRClassifier, BBLRClassifierCV, Plateaus
 from bblr.designs import ScaledDesign, make_design
 from bblr.exceptions import ConstantScoresWarning
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.calibration import fit_link, one_scale
 from bblr.training.laplace import draw_rows, laplace, leave_one_out
 from bblr.training.marginal import leverage_limit
+from bblr.training.probabilities import fit_link, one_scale
 from bblr.training.start import centred_plateaus, make_objective
 
 

@@ -7,8 +7,7 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss,
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
 from bblr import BBLRClassifierCV, KernelBBLRClassifierCV
-from bblr.training.calibration import fit_link
-from bblr.training.scoring import SCORINGS, row_losses
+from bblr.training.probabilities import SCORINGS, fit_link, row_losses
 
 
 def _scores(classes, seed=0):

@@ -94,7 +94,7 @@ def test_figures_say_what_they_hang_on(folder):
 
 
 def test_loss_is_that_of_the_classifier(folder):
-    from bblr.datasets import read_table
+    from bblr.io import read_table
 
     quick("--solvers", "exact", "--json", "figures.json", "--no-intercept")
     X, y, _ = read_table("data.csv")

@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 import bblr as package
 from bblr import BBLRClassifier
 from bblr.cli.fit_job import CLASSIFIERS
-from bblr.datasets import read_table
 from bblr.evaluation import expected_calibration_error
-from bblr.io import blocks, load_model
-from bblr.io.encoding import Leniency
-from bblr.io.layout import read_training
+from bblr.io import load_model, read_table
+from bblr.io.tables import blocks
+from bblr.io.tables.encoding import Leniency
+from bblr.io.tables.table_layout import read_training
 from tests.files.conftest import FAST, bblr, fitted, make_frame
 
 FORMATS = ("csv", "parquet", "svm")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bblr.io import blocks
+from bblr.io.tables import blocks
 from tests.files.conftest import FAST, bblr, fitted, make_frame
 
 

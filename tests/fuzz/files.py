@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from bblr import BBLRClassifier
 from bblr.cli import app
-from bblr.datasets import read_table
+from bblr.io import read_table
 from tests.fuzz.refusals import FITTED, REFUSED, Wrong, no_warnings, refusal
 
 COMMANDS = ("fit", "predict", "evaluate", "compare", "read_table", "shards")

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from bblr.structured import ApproximationWarning, Group, JointModel
-from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
 from bblr.structured.groups import join
-from bblr.structured.layout import make_plan
 from bblr.structured.local import out_of_fold
+from bblr.structured.odds import Calibration, Evidenced, fit_calibration
+from bblr.structured.parts import make_plan
 from tests.structured.networks import draw
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bblr.structured.groups import Group, join
 from bblr.structured.inference import decode, infer
-from bblr.structured.layout import make_plan
+from bblr.structured.parts import make_plan
 from tests.structured.networks import Problem, brute_force, random_problem, score_labels
 
 CONSTRAINTS = ("soft", "hard", None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bblr.training.likelihood import _penalised, likeliest, plateaus_of, stray_share
+from bblr.training.compiled import _penalised, likeliest, plateaus_of, stray_share
 
 
 def _problem(seed, n=60):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from bblr.audit._kernels import flip_pass
+from bblr.audit.compiled_mixture import flip_pass
 
 Floats = NDArray[np.float64]
 

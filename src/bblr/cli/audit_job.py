@@ -22,8 +22,8 @@ from bblr.cli.audit_report import render_audit
 from bblr.cli.audit_words import estimate, evidence, flip_rates
 from bblr.cli.audited import Audited, read_audited
 from bblr.cli.fit_job import build_classifier, fitting
+from bblr.cli.fit_summary import filled
 from bblr.cli.running import guarded, say, say_notes, writing
-from bblr.cli.summary import filled
 
 __all__ = ["AuditJob", "run_audit"]
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from bblr._settings import SettingError
 from bblr.cli.running import about_the_file
-from bblr.datasets import formats, load_uci
-from bblr.datasets._columns import Column
-from bblr.datasets._labels import check_classes
-from bblr.datasets.files import learn_file
-from bblr.io.layout import read_training
+from bblr.datasets import load_uci
+from bblr.io.tables import formats
+from bblr.io.tables.columns_in import Column
+from bblr.io.tables.labels_in import check_classes
+from bblr.io.tables.reading import learn_file
+from bblr.io.tables.table_layout import read_training
 
 if TYPE_CHECKING:
     import pandas as pd

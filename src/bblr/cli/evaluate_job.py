@@ -23,10 +23,10 @@ from bblr.cli.running import (
     writing,
 )
 from bblr.cli.tally import Scores, Tally
-from bblr.io.blocks import Block, Reader
-from bblr.io.encoding import class_codes
-from bblr.io.layout import SvmlightLayout, label_kind
 from bblr.io.model import SavedModel, versions
+from bblr.io.tables.blocks import Block, Reader
+from bblr.io.tables.encoding import class_codes
+from bblr.io.tables.table_layout import SvmlightLayout, label_kind
 
 __all__ = ["EvaluateJob", "run_evaluate"]
 

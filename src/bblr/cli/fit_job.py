@@ -19,11 +19,11 @@ from rich.console import Console
 import bblr
 from bblr._bars import Bar, FitBar
 from bblr._settings import SettingError, check_writable
+from bblr.cli.fit_summary import describe
 from bblr.cli.running import about_the_file, guarded, say, say_notes, writing
-from bblr.cli.summary import describe
-from bblr.io.layout import Training, read_training
 from bblr.io.model import SavedModel, Scaling
 from bblr.io.store import save_model
+from bblr.io.tables.table_layout import Training, read_training
 
 __all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit"]
 

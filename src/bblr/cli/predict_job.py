@@ -27,8 +27,8 @@ from bblr.cli.running import (
     say,
     writing,
 )
-from bblr.io.blocks import Block, Reader
 from bblr.io.model import SavedModel
+from bblr.io.tables.blocks import Block, Reader
 
 __all__ = ["PredictJob", "run_predict"]
 

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from bblr._bars import Bar
 from bblr._settings import SettingError, about_columns, as_options
-from bblr.io.blocks import Block, Reader
-from bblr.io.encoding import UNSEEN, Leniency
 from bblr.io.model import SavedModel
 from bblr.io.store import ModelFileError, load_model
+from bblr.io.tables.blocks import Block, Reader
+from bblr.io.tables.encoding import UNSEEN, Leniency
 
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
 _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}

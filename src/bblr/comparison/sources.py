@@ -130,7 +130,7 @@ def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -
             f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
             "check the name or the path",
         )
-    from bblr.datasets.files import read_noted
+    from bblr.io.tables.reading import read_noted
 
     try:
         X, y, _, notes = read_noted(path, target, drop)

@@ -1,8 +1,7 @@
-"""Data: the embedded UCI tables, research data, tables in files, and groups to decide jointly."""
+"""Data: the embedded UCI tables, research data, and groups to decide jointly."""
 
+from bblr.datasets.biographies import make_pages
 from bblr.datasets.entity_resolution import ENTITY_RESOLUTION_NAMES, fetch_entity_resolution
-from bblr.datasets.files import read_table
-from bblr.datasets.pages import make_pages
 from bblr.datasets.reviews import REVIEW_DOMAINS, fetch_reviews
 from bblr.datasets.trec07p import fetch_trec07p
 from bblr.datasets.uci import UCI_NAMES, load_uci
@@ -22,5 +21,4 @@ __all__ = [
     "fetch_webspam",
     "load_uci",
     "make_pages",
-    "read_table",
 ]

@@ -8,11 +8,11 @@ from scipy.sparse import issparse
 
 from bblr.designs.base import Design
 from bblr.designs.dense import DenseDesign
-from bblr.designs.mapped import RowSource
 from bblr.designs.scaled import ScaledDesign
-from bblr.designs.shards import Shards
 from bblr.designs.sparse import SparseDesign
-from bblr.designs.streamed import StreamedDesign
+from bblr.designs.stream.mapped import RowSource
+from bblr.designs.stream.shards import Shards
+from bblr.designs.stream.streamed import StreamedDesign
 
 
 def make_design(X: Any) -> Design:

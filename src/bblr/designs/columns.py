@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.threads import map_ranges, num_threads
-from bblr.designs._kernels.columns import blocks_value_gradient, fill_columns
+from bblr.designs._kernels.column_passes import blocks_value_gradient, fill_columns
 from bblr.designs.base import Floats
 
 # Rows of a block: its scores and residuals fit into a cache, and two bytes number its rows.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, one_blas_thread
-from bblr.designs._kernels import dense as kernels
+from bblr.designs._kernels import dense_passes as kernels
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.rows import Vector
 from bblr.losses import Loss

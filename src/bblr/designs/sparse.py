@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges
-from bblr.designs._kernels import sparse as kernels
-from bblr.designs._kernels.sparse_softmax import csr_softmax
+from bblr.designs._kernels import sparse_passes as kernels
+from bblr.designs._kernels.softmax_passes import csr_softmax
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.columns import ColumnBlocks, column_blocks
 from bblr.designs.rows import Vector

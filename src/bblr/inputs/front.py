@@ -214,8 +214,8 @@ def _tensor_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
 ) -> Training:
     """Do the same on a device; what comes in as tensors never leaves it."""
-    from bblr.designs.torch import TorchDesign
-    from bblr.designs.torch_place import as_tensor
+    from bblr.designs.torch.placing import as_tensor
+    from bblr.designs.torch.tensor_design import TorchDesign
 
     device = device_of(estimator, X)
     refuse_sparse(X)

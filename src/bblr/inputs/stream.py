@@ -12,8 +12,14 @@ from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from bblr.designs import RowSource, Shards, StreamedDesign
-from bblr.designs.mapped import BLOCK_BYTES, MappedRows, backing_map, float_type, holds_numbers
-from bblr.designs.shards import known_shards
+from bblr.designs.stream.mapped import (
+    BLOCK_BYTES,
+    MappedRows,
+    backing_map,
+    float_type,
+    holds_numbers,
+)
+from bblr.designs.stream.shards import known_shards
 
 # A memory map of no more than this is used as the array it is.
 _LEAST_BYTES = 2 * BLOCK_BYTES

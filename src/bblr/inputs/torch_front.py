@@ -122,8 +122,8 @@ def chosen_classes(classes: Any, index: Any) -> Any:
 def device_decision(model: Any, X: Any) -> Any:
     """Return the scores of a kernel expansion, a column each, worked out on the device."""
     torch = import_torch()
-    from bblr.designs.torch_kernel import device_kernel
-    from bblr.designs.torch_place import as_tensor
+    from bblr.designs.torch.placing import as_tensor
+    from bblr.designs.torch.tensor_kernel import device_kernel
 
     device = device_of(model, X)
     if is_tensor(X):
@@ -154,8 +154,8 @@ def _dense(vectors: Any) -> Any:
 
 def tensor_design(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Return new rows as a design on the device, and what turns its vectors into results."""
-    from bblr.designs.torch import TorchDesign
-    from bblr.designs.torch_place import as_tensor
+    from bblr.designs.torch.placing import as_tensor
+    from bblr.designs.torch.tensor_design import TorchDesign
 
     device = device_of(estimator, X)
     if is_tensor(X):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._version import __version__
-from bblr.io.layout import Layout
+from bblr.io.tables.table_layout import Layout
 
 __all__ = ["SavedModel", "Scaling", "versions"]
 
@@ -61,7 +61,7 @@ class SavedModel:
     --------
     >>> from bblr import BBLRClassifier
     >>> from bblr.io import SavedModel
-    >>> from bblr.io.layout import SvmlightLayout
+    >>> from bblr.io.tables.table_layout import SvmlightLayout
     >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> model = SavedModel(classifier, SvmlightLayout(1, False), rows=4)
     >>> model.classes, model.has_probabilities
@@ -101,7 +101,7 @@ class SavedModel:
         --------
         >>> from bblr import BBLRClassifier
         >>> from bblr.io import SavedModel
-        >>> from bblr.io.layout import SvmlightLayout
+        >>> from bblr.io.tables.table_layout import SvmlightLayout
         >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
         >>> model = SavedModel(classifier, SvmlightLayout(1, False), rows=4)
         >>> model.predict([[0.0], [3.0]]).tolist()
@@ -126,7 +126,7 @@ class SavedModel:
         --------
         >>> from bblr import BBLRClassifier
         >>> from bblr.io import SavedModel
-        >>> from bblr.io.layout import SvmlightLayout
+        >>> from bblr.io.tables.table_layout import SvmlightLayout
         >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
         >>> model = SavedModel(classifier, SvmlightLayout(1, False), rows=4)
         >>> bool(model.predict_proba([[99.0]])[0, 1] > 0.5)
@@ -149,7 +149,7 @@ class SavedModel:
         --------
         >>> from bblr import BBLRClassifier
         >>> from bblr.io import SavedModel
-        >>> from bblr.io.layout import SvmlightLayout
+        >>> from bblr.io.tables.table_layout import SvmlightLayout
         >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
         >>> model = SavedModel(classifier, SvmlightLayout(1, False), rows=4)
         >>> model.version_warning() is None

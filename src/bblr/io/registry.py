@@ -15,19 +15,19 @@ from sklearn.linear_model import LogisticRegression
 
 import bblr
 from bblr import dask, solvers
-from bblr.datasets._columns import Column
-from bblr.designs.kernel_function import KERNELS, KernelFunction
+from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
-from bblr.io.layout import SvmlightLayout, TableLayout
 from bblr.io.model import SavedModel, Scaling
+from bblr.io.tables.columns_in import Column
+from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
 from bblr.kernel.kernel_search import Cell
 from bblr.losses import LOSSES, Loss
 from bblr.penalties import Gaussian, GaussLaplace
 from bblr.solvers.solution import Stage
 from bblr.solvers.zero_one.progress import Moment
 from bblr.structured import JointModel
-from bblr.structured.calibration import Calibration
 from bblr.structured.factors import Evidence
+from bblr.structured.odds import Calibration
 from bblr.training.cross_validation import Path, Trial
 from bblr.training.link import Link, Step
 

@@ -129,7 +129,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> import pathlib, tempfile
     >>> from bblr import BBLRClassifier
     >>> from bblr.io import SavedModel, load_model, save_model
-    >>> from bblr.io.layout import SvmlightLayout
+    >>> from bblr.io.tables.table_layout import SvmlightLayout
     >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "model.bblr")

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._numeric.tensors import as_numpy, is_tensor
-from bblr.designs.kernel_function import KernelFunction
+from bblr.designs.gram.kernel_function import KernelFunction
 from bblr.inputs.front import Training, is_precomputed, validate_rows
 from bblr.inputs.stream import refuse_shards
 from bblr.inputs.torch_front import device_decision, like, uses_torch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
-from bblr.designs.centres import (
+from bblr.designs.gram.centres import (
     RANK_TOL,
     Basis,
     centre_basis,
@@ -18,8 +18,8 @@ from bblr.designs.centres import (
     choose_centres,
     spectral_basis,
 )
-from bblr.designs.kernel import kernel_design
-from bblr.designs.kernel_function import Gram
+from bblr.designs.gram.kernel_design import kernel_design
+from bblr.designs.gram.kernel_function import Gram
 from bblr.kernel.merged_rows import groups
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty

@@ -33,7 +33,6 @@ from bblr.kernel.kernel_front import centre_limit, check_kernel_parameters, make
 from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparsify import HeldOut, Sparsify
 from bblr.solvers import Stage
-from bblr.training.calibration import Calibrated, fit_link
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import (
     Path,
@@ -44,7 +43,7 @@ from bblr.training.cross_validation import (
 )
 from bblr.training.link import Link
 from bblr.training.monitor import Watch
-from bblr.training.scoring import SCORINGS
+from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
 from bblr.training.start import (
     check_prior_name,
     resolve_prior,

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from bblr._checks import check_choice, check_number
 from bblr._numeric.arrays import square_norms
-from bblr.designs.kernel_function import KERNELS, Gram, KernelFunction
+from bblr.designs.gram.kernel_function import KERNELS, Gram, KernelFunction
 from bblr.inputs.front import Training
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
 from bblr.kernel.merged_rows import merged_rows
@@ -88,7 +88,7 @@ def make_problem(
 def _gram(function: KernelFunction, training: Training) -> Gram:
     if training.device is None:
         return Gram(function, training.X)
-    from bblr.designs.torch_kernel import DeviceGram
+    from bblr.designs.torch.tensor_kernel import DeviceGram
 
     return DeviceGram(function, training.X, training.device)
 

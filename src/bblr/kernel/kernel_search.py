@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr.designs.centres import Basis
+from bblr.designs.gram.centres import Basis
 from bblr.inputs.front import Training
 from bblr.kernel.fit import KernelProblem, fit
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
@@ -25,7 +25,7 @@ from bblr.penalties import Gaussian
 from bblr.solvers import LBFGS
 from bblr.training.cross_validation import Fold, Path, Validation, make_folds
 from bblr.training.monitor import Watch
-from bblr.training.scoring import row_losses
+from bblr.training.probabilities import row_losses
 from bblr.training.start import gaussian
 
 Floats = NDArray[np.float64]

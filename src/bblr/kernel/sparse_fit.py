@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from bblr._numeric.tensors import as_numpy
-from bblr.designs.centres import Basis
+from bblr.designs.gram.centres import Basis
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
 from bblr.losses import Plateaus
 from bblr.penalties import GaussLaplace

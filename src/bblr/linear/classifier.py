@@ -17,7 +17,6 @@ from bblr.inputs.front import Training, validate_training
 from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
-from bblr.training.calibration import Calibrated, calibrated
 from bblr.training.callbacks import with_callbacks
 from bblr.training.link import Link
 from bblr.training.marginal import (
@@ -27,6 +26,7 @@ from bblr.training.marginal import (
 )
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import Watch
+from bblr.training.probabilities import Calibrated, calibrated
 from bblr.training.sampled import Settle, anneal_from_start
 from bblr.training.start import (
     GAMMA_MANY,

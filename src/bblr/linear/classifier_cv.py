@@ -21,7 +21,6 @@ from bblr.inputs.front import Training, validate_training
 from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Annealing, Solution, Stage
-from bblr.training.calibration import Calibrated
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import (
     FEW,
@@ -40,7 +39,7 @@ from bblr.training.marginal import (
     settle,
 )
 from bblr.training.monitor import Watch
-from bblr.training.scoring import SCORINGS
+from bblr.training.probabilities import SCORINGS, Calibrated
 from bblr.training.search import Slam
 from bblr.training.start import (
     LOOSE,

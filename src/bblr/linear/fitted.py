@@ -17,8 +17,8 @@ from bblr.designs import Design, make_design
 from bblr.inputs.front import validate_rows
 from bblr.inputs.stream import given_labels, is_shards, open_known_rows
 from bblr.inputs.torch_front import chosen_classes, like, tensor_design, uses_torch
+from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
 from bblr.training.callbacks import CallbackSupport
-from bblr.training.evidence import label_codes, log_odds_against, log_odds_wrong
 
 Floats = NDArray[np.float64]
 

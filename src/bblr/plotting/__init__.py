@@ -4,7 +4,7 @@ Matplotlib is loaded when something is drawn, not before.
 """
 
 from bblr.plotting.certificate import CertificateDisplay
-from bblr.plotting.loss import LossDisplay
+from bblr.plotting.loss_curves import LossDisplay
 from bblr.plotting.path import PathDisplay
 from bblr.plotting.reliability import ReliabilityDisplay
 from bblr.plotting.sparsity import SparsityDisplay

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bblr.plotting._checks import Floats, check_axes, check_style, check_text
+from bblr.plotting._arguments import Floats, check_axes, check_style, check_text
 
 # Labels of an axis closer to each other than this share of it would overlap.
 _APART = 0.1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bblr.losses import BetaBernoulli
-from bblr.plotting._checks import Floats
+from bblr.plotting._arguments import Floats
 from bblr.training.link import Link, Step
 
 # Points of a curve, and how far it goes: eight times the width of the slope.

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from bblr.plotting._base import axes_and_figure, shown_label, style, whole_numbers
-from bblr.plotting._checks import (
+from bblr.plotting._arguments import (
     check_style,
     check_text,
     finite,
     fitted_attribute,
     same_length,
 )
+from bblr.plotting._base import axes_and_figure, shown_label, style, whole_numbers
 
 # Left of this the logarithm only stretches the time that a single look at the data takes.
 EARLIEST = 1e-3

@@ -6,15 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    existing_right_axes,
-    logarithmic,
-    whole_numbers,
-)
-from bblr.plotting._checks import (
+from bblr.plotting._arguments import (
     Floats,
     check_subset,
     check_text,
@@ -23,6 +15,14 @@ from bblr.plotting._checks import (
     one_dimensional,
     positive,
     same_length,
+)
+from bblr.plotting._base import (
+    add_legend,
+    axes_and_figure,
+    draw_errors_and_loss,
+    existing_right_axes,
+    logarithmic,
+    whole_numbers,
 )
 
 # Said of the errors where there is a second scale.

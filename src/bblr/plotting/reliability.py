@@ -8,8 +8,8 @@ import numpy as np
 
 from bblr._numeric.tensors import as_numpy
 from bblr.evaluation.calibration import Bins, as_columns, check_bins, hits, reliability_bins
+from bblr.plotting._arguments import Floats, check_text, finite, fitted, positive, same_length
 from bblr.plotting._base import axes_and_figure, style
-from bblr.plotting._checks import Floats, check_text, finite, fitted, positive, same_length
 
 _PERFECT = "Perfectly calibrated"
 # Curves on the same axes take turns, and their points let those below shine through.

@@ -8,19 +8,19 @@ import numpy as np
 
 from bblr._checks import check_number
 from bblr._numeric.tensors import as_numpy
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    logarithmic,
-)
-from bblr.plotting._checks import (
+from bblr.plotting._arguments import (
     check_subset,
     check_text,
     finite,
     fitted_attribute,
     positive,
     same_length,
+)
+from bblr.plotting._base import (
+    add_legend,
+    axes_and_figure,
+    draw_errors_and_loss,
+    logarithmic,
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.structured.large import decode_large, sample_large
-from bblr.structured.layout import Batch, Plan, Segments
+from bblr.structured.parts import Batch, Plan, Segments
 
 __all__ = ["Marginals", "decode", "infer", "log_score"]
 

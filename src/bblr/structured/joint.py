@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bblr._checks import all_or_nothing, check_choice, check_jobs, check_number
 from bblr._saved import Versioned
-from bblr.structured.calibration import Calibration, Evidenced, fit_calibration
 from bblr.structured.factors import SIMILARITIES, fit_evidence
 from bblr.structured.groups import (
     Group,
@@ -27,9 +26,10 @@ from bblr.structured.groups import (
     stack_labels,
 )
 from bblr.structured.inference import decode, infer, log_score
-from bblr.structured.layout import Constraint, Plan, make_plan
 from bblr.structured.local import check_both_kinds, check_possible, logits, out_of_fold
 from bblr.structured.matching import candidate_graph, has_cycles, match, match_probabilities
+from bblr.structured.odds import Calibration, Evidenced, fit_calibration
+from bblr.structured.parts import Constraint, Plan, make_plan
 
 __all__ = ["ApproximationWarning", "JointModel"]
 

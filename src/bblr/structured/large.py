@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix, vstack
 
-from bblr.structured.layout import Part
+from bblr.structured.parts import Part
 
 __all__ = ["decode_large", "sample_large"]
 
@@ -75,7 +75,7 @@ def sample_large(
     part: Part, odds: Floats, ties: Floats, penalty: float, seed: int
 ) -> tuple[Floats, Floats, float]:
     """Return approximate probabilities of members and pairs, and the expected excess."""
-    from bblr.structured._kernels import sample
+    from bblr.structured.compiled_sums import sample
 
     n = len(part.members)
     ends = np.concatenate([part.ends, part.ends[:, ::-1]])

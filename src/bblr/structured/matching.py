@@ -162,7 +162,7 @@ def match_probabilities(left: Integers, right: Integers, odds: Floats) -> Floats
 
 
 def _propagate(left: Integers, right: Integers, odds: Floats) -> Floats:
-    from bblr.structured._kernels import free_ends
+    from bblr.structured.compiled_sums import free_ends
 
     ends = [(np.argsort(end, kind="stable"), _starts(end)) for end in (left, right)]
     # Messages: log of how free an end is for an edge, all its other edges considered.

@@ -22,9 +22,14 @@ from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.designs.rows import Vector
 from bblr.losses import Plateaus
-from bblr.training.calibration import Calibrated, fit_link, likeliest_plateaus, one_scale
 from bblr.training.monitor import Watch
-from bblr.training.scoring import row_losses
+from bblr.training.probabilities import (
+    Calibrated,
+    fit_link,
+    likeliest_plateaus,
+    one_scale,
+    row_losses,
+)
 from bblr.training.start import (
     LOOSE,
     Fitted,

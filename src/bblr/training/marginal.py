@@ -20,6 +20,7 @@ from bblr.designs import ScaledDesign
 from bblr.inputs.front import Training
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import LBFGS, FisherScoring
+from bblr.training.compiled import settle_two, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -28,8 +29,6 @@ from bblr.training.laplace import (
     laplace,
     leave_one_out,
 )
-from bblr.training.likelihood import stray_share
-from bblr.training.settling import settle_two
 from bblr.training.start import (
     Fitted,
     centred_plateaus,

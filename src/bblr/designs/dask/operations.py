@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.sampling import clipped_shares, part_of_sample, survey
 from bblr.designs.base import Curvature, Look, Moments
-from bblr.designs.dask.lines import LINE_OPERATIONS
+from bblr.designs.dask.remote_lines import LINE_OPERATIONS
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.dask.lines import search
-from bblr.designs.dask.session import Definition, Session
+from bblr.designs.dask.calls import Definition, Session
+from bblr.designs.dask.remote_lines import search
 from bblr.designs.rows import Floats, Rows, Vector
 from bblr.losses import Loss
 

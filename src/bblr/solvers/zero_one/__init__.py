@@ -9,8 +9,8 @@ from bblr.solvers.zero_one.mip import BranchAndCut
 from bblr.solvers.zero_one.pcs import CombinatorialSearch
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Moment, Progress, ZeroOneSolution
-from bblr.solvers.zero_one.search import VertexSearch
 from bblr.solvers.zero_one.separable import separate, separating
+from bblr.solvers.zero_one.vertex_walk import VertexSearch
 
 __all__ = [
     "BranchAndBound",

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bblr.datasets import formats
-from bblr.datasets._columns import no_such_column
-from bblr.datasets._commas import comma_numbers
-from bblr.datasets._labels import whole_numbers
-from bblr.datasets.files import without_marks
-from bblr.io.encoding import Leniency, check_names, encode, frame_labels
-from bblr.io.layout import Layout, SvmlightLayout, TableLayout
+from bblr.io.tables import formats
+from bblr.io.tables.columns_in import no_such_column
+from bblr.io.tables.commas import comma_numbers
+from bblr.io.tables.encoding import Leniency, check_names, encode, frame_labels
+from bblr.io.tables.labels_in import whole_numbers
+from bblr.io.tables.reading import without_marks
+from bblr.io.tables.table_layout import Layout, SvmlightLayout, TableLayout
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bblr.datasets._labels import is_text, texts
+from bblr.io.tables.labels_in import is_text, texts
 
 if TYPE_CHECKING:
     import pandas as pd

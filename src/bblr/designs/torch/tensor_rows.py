@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from bblr.designs.rows import Floats, Rows, Vector
-from bblr.designs.torch_lines import zero_one_line
+from bblr.designs.torch.tensor_lines import zero_one_line
 from bblr.losses import Loss
 from bblr.losses import torch_forms as forms
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
-from bblr.designs.algebra import Matrix
-from bblr.designs.kernel_function import Gram
+from bblr.designs.gram.algebra import Matrix
+from bblr.designs.gram.kernel_function import Gram
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

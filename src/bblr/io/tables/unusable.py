@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bblr.datasets._commas import has_comma, perhaps_thousands
+from bblr.io.tables.commas import has_comma, perhaps_thousands
 
 _POINTS = (
     "in Excel choose the point as decimal separator under File > Options > Advanced and save "

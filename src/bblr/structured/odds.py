@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bblr.structured.inference import infer
-from bblr.structured.layout import Plan
+from bblr.structured.parts import Plan
 
 __all__ = ["Calibration", "Evidenced", "fit_calibration"]
 

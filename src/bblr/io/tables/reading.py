@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bblr.datasets import formats
-from bblr.datasets._columns import Split, learn_frame
-from bblr.datasets._labels import check_classes
+from bblr.io.tables import formats
+from bblr.io.tables.columns_in import Split, learn_frame
+from bblr.io.tables.labels_in import check_classes
 
 if TYPE_CHECKING:
     import os
@@ -76,7 +76,7 @@ def read_table(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from bblr.datasets import read_table
+    >>> from bblr.io import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "pets.csv")
     ...     _ = path.write_text("kind,weight,fur\ncat,4.5,long\ndog,12,short\ncat,5,short\n")

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.rows import Vector
-from bblr.designs.torch_curvature import sample, second_moments, solver_of
-from bblr.designs.torch_place import placed
-from bblr.designs.torch_rows import TorchRows
+from bblr.designs.torch.placing import placed
+from bblr.designs.torch.tensor_curvature import sample, second_moments, solver_of
+from bblr.designs.torch.tensor_rows import TorchRows
 from bblr.losses import Loss
 from bblr.losses.torch_forms import value_residual
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bblr.designs.base import Floats
 from bblr.designs.blocked import RowNumbers
-from bblr.designs.mapped import MappedRows, Room, RowSource, holds_numbers, some_needed
+from bblr.designs.stream.mapped import MappedRows, Room, RowSource, holds_numbers, some_needed
 
 _KINDS = (".npy", ".parquet")
 
@@ -89,7 +89,7 @@ class Shards(RowSource):
             self.feature_names = None
             self._shards = [NpyShard(file) for file in self.files]
         else:
-            from bblr.designs.parquet import open_parquet
+            from bblr.designs.stream.parquet import open_parquet
 
             self.feature_names, self._shards = open_parquet(self.files, label, self.columns)
         self._check_widths()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bblr.datasets._commas import comma_numbers, has_comma, is_number
-from bblr.datasets._labels import is_text, labels, texts
-from bblr.datasets._notes import alike_notes, comma_note, numbered_note, numbers_rows, sign_notes
-from bblr.datasets._unusable import (
+from bblr.io.tables.commas import comma_numbers, has_comma, is_number
+from bblr.io.tables.labels_in import is_text, labels, texts
+from bblr.io.tables.notes import alike_notes, comma_note, numbered_note, numbers_rows, sign_notes
+from bblr.io.tables.unusable import (
     UnusableColumn,
     all_unusable,
     check_finite,

@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from bblr._numeric.arrays import as_dense, square_norms
 from bblr._numeric.threads import map_ranges, one_blas_thread
-from bblr.designs.algebra import Algebra, Matrix
+from bblr.designs.gram.algebra import Algebra, Matrix
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bblr.designs.base import Floats
 from bblr.designs.blocked import BlockedDesign, RowNumbers
 from bblr.designs.dense import DenseDesign
-from bblr.designs.mapped import Room, RowSource
+from bblr.designs.stream.mapped import Room, RowSource
 
 # Bytes of rows that may be kept for the early stages of a fit.
 _MOST_TAKEN = 2**27

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bblr.datasets._columns import Column
-from bblr.io.layout import SvmlightLayout
 from bblr.io.model import SavedModel
+from bblr.io.tables.columns_in import Column
+from bblr.io.tables.table_layout import SvmlightLayout
 
 __all__ = ["describe", "filled"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bblr.datasets import formats
-from bblr.datasets._columns import Column, Kind
-from bblr.datasets._labels import check_classes
-from bblr.datasets.files import check_unnamed, learn_file, read_svmlight_rows, svmlight_width
+from bblr.io.tables import formats
+from bblr.io.tables.columns_in import Column, Kind
+from bblr.io.tables.labels_in import check_classes
+from bblr.io.tables.reading import check_unnamed, learn_file, read_svmlight_rows, svmlight_width
 
 __all__ = ["Layout", "SvmlightLayout", "TableLayout", "Training", "label_kind", "read_training"]
 
@@ -86,7 +86,7 @@ class Training:
 
 
 def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> Training:
-    """Read a training file whole, as :func:`bblr.datasets.read_table` does."""
+    """Read a training file whole, as :func:`bblr.io.read_table` does."""
     formats.check_file(path)
     kind = formats.file_format(path)
     if kind != "svmlight":

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bblr.datasets._commas import is_number
-from bblr.datasets._unusable import leave_out
+from bblr.io.tables.commas import is_number
+from bblr.io.tables.unusable import leave_out
 
 _MOST = 10
 # With fewer rows a plain feature may happen to look like numbers of rows.

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr.designs.algebra import Algebra, Floats
 from bblr.designs.base import Curvature, Design
-from bblr.designs.centres import Basis
-from bblr.designs.kernel_function import Gram, KernelFunction
-from bblr.designs.torch import Tensor, TorchDesign
-from bblr.designs.torch_place import as_tensor
+from bblr.designs.gram.algebra import Algebra, Floats
+from bblr.designs.gram.centres import Basis
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
+from bblr.designs.torch.placing import as_tensor
+from bblr.designs.torch.tensor_design import Tensor, TorchDesign
 
 # Numbers of a block of similarities, 128 MiB of float64.
 _BLOCK = 2**24

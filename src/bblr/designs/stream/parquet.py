@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bblr.designs.base import Floats
 from bblr.designs.blocked import RowNumbers
-from bblr.designs.mapped import BLOCK_BYTES, Room, RowSource, some_needed
-from bblr.designs.shards import changed
+from bblr.designs.stream.mapped import BLOCK_BYTES, Room, RowSource, some_needed
+from bblr.designs.stream.shards import changed
 
 # Columns of a row group that are decoded together.
 _COLUMNS = 16

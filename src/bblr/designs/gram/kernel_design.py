@@ -9,9 +9,9 @@ import numpy as np
 
 from bblr.designs.base import Curvature, Design, Floats
 from bblr.designs.blocked import BlockedDesign, RowNumbers
-from bblr.designs.centres import Basis
 from bblr.designs.dense import DenseDesign
-from bblr.designs.kernel_function import Gram
+from bblr.designs.gram.centres import Basis
+from bblr.designs.gram.kernel_function import Gram
 
 # Numbers in a block that is computed and thrown away: 32 MiB.
 _BLOCK = 4 * 2**20
@@ -24,7 +24,7 @@ def kernel_design(gram: Gram, basis: Basis, cache_bytes: float) -> Design:
     anew in each pass.
     """
     if gram.device is not None:
-        from bblr.designs.torch_kernel import device_design
+        from bblr.designs.torch.tensor_kernel import device_design
 
         return device_design(gram, basis)
     n, m = gram.n_rows, basis.transform.shape[1]

@@ -10,8 +10,8 @@ import numpy as np
 
 from bblr._numeric.tensors import as_numpy
 from bblr.losses import LOSSES, Loss, get_loss
+from bblr.plotting._arguments import check_text, finite, fitted_attribute, same_length
 from bblr.plotting._base import axes_and_figure, shown_label, style
-from bblr.plotting._checks import check_text, finite, fitted_attribute, same_length
 from bblr.plotting._costs import POINTS, Costs
 
 KINDS = ("loss", "probability")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bblr.datasets._columns import Column, Kind, spread, told
-from bblr.datasets._commas import is_number
-from bblr.datasets._labels import is_text, labels, texts
-from bblr.io.layout import TableLayout, label_kind
+from bblr.io.tables.columns_in import Column, Kind, spread, told
+from bblr.io.tables.commas import is_number
+from bblr.io.tables.labels_in import is_text, labels, texts
+from bblr.io.tables.table_layout import TableLayout, label_kind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,1 @@
+"""Kernels: similarities to centres as features."""

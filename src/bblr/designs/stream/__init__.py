@@ -1,0 +1,1 @@
+"""Rows on disk, a block at a time."""

@@ -1,0 +1,1 @@
+"""Rows as torch tensors, on a GPU above all."""

@@ -1,0 +1,1 @@
+"""Tables in files: read, checked and encoded."""
