@@ -291,7 +291,7 @@ main()
         "sklearn.base",
         "numba",
         "typer",
-        "bblr.cli.models",
+        "bblr.cli.file_commands",
     ],
 )
 def test_ctrl_c_while_modules_load_is_one_line(module):

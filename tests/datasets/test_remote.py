@@ -58,7 +58,7 @@ def test_ctrl_c_keeps_a_beginning_that_can_be_gone_on_with(server, tmp_path, mon
 
     server.ranges = ranges
     with monkeypatch.context() as patch:
-        patch.setattr("bblr.datasets._transfer.copyfileobj", interrupted)
+        patch.setattr("bblr.datasets._remote.copyfileobj", interrupted)
         with pytest.raises(KeyboardInterrupt):
             local_copy(remote(server, "whole"), tmp_path)
     left = [path.name for path in tmp_path.rglob("*") if path.is_file()]

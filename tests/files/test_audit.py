@@ -15,7 +15,7 @@ import pytest
 from bblr import BBLRClassifier, find_label_errors
 from bblr.audit import LabelErrors
 from bblr.cli import audit_job
-from bblr.cli.audit_words import estimate, evidence, flip_rates
+from bblr.cli.audit_report import estimate, evidence, flip_rates
 from bblr.datasets import load_uci
 from tests.files.conftest import bblr
 

@@ -29,14 +29,14 @@ class Labelled(NamedTuple):
     weight: Floats | None
 
 
-class Fold(NamedTuple):
+class HeldOutFold(NamedTuple):
     """Row numbers to train on and to score."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
 
 
-def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[Fold]:
+def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[HeldOutFold]:
     """Return the folds a ``cv`` parameter stands for; every row is scored at least once.
 
     Rows of zero weight are trained on by nobody, and scored by all folds.
@@ -52,7 +52,7 @@ def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[Fold]:
     others = np.setdiff1d(np.arange(n), counted)
     dealt = _deal(data.codes[counted], min(int(cv), len(counted)), rng)
     return [
-        Fold(counted[dealt != k], np.append(counted[dealt == k], others))
+        HeldOutFold(counted[dealt != k], np.append(counted[dealt == k], others))
         for k in range(dealt.max() + 1)
     ]
 
@@ -84,10 +84,11 @@ def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
     )
 
 
-def _given_folds(cv: Any, data: Labelled) -> list[Fold]:
+def _given_folds(cv: Any, data: Labelled) -> list[HeldOutFold]:
     n = len(data.y)
     folds = [
-        Fold(_row_numbers(train, n), _row_numbers(test, n)) for train, test in _splits(cv, data)
+        HeldOutFold(_row_numbers(train, n), _row_numbers(test, n))
+        for train, test in _splits(cv, data)
     ]
     # A fold that holds out nothing is not worth a fit.
     folds = [fold for fold in folds if len(fold.test)]
@@ -134,7 +135,7 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:
 
 
 def held_out_scores(
-    estimator: Any, data: Labelled, folds: Sequence[Fold], n_jobs: int | None
+    estimator: Any, data: Labelled, folds: Sequence[HeldOutFold], n_jobs: int | None
 ) -> Floats:
     """Return the mean score of each row for each class over the folds that hold it out."""
     parts = Parallel(n_jobs=n_jobs)(delayed(_fold_scores)(estimator, data, fold) for fold in folds)
@@ -145,7 +146,7 @@ def held_out_scores(
     return total / times[:, None]
 
 
-def _fold_scores(estimator: Any, data: Labelled, fold: Fold) -> Floats:
+def _fold_scores(estimator: Any, data: Labelled, fold: HeldOutFold) -> Floats:
     X, y = _safe_split(estimator, data.X, data.y, fold.train)
     weight = None if data.weight is None else data.weight[fold.train]
     model = fitted(estimator, X, y, weight)

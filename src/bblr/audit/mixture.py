@@ -28,7 +28,7 @@ _LEAST_CURVATURE = 1e-3
 _TINY = 1e-300
 
 
-class Fit(NamedTuple):
+class MixtureFit(NamedTuple):
     """Sharpness (its logarithm) and shifts of the classes, and the log posterior they reach."""
 
     free: Floats
@@ -131,7 +131,7 @@ class Mixture:
             information[np.arange(1, k + 2), np.arange(1, k + 2)] += self.precision
         return Sums(float(value) - 0.5 * float(pull @ free), gradient, information, moved)
 
-    def calibrated(self, flips: Floats, free: Floats) -> Fit:
+    def calibrated(self, flips: Floats, free: Floats) -> MixtureFit:
         """Return the likeliest sharpness and shifts for given flip rates."""
 
         def look(free: Floats) -> tuple[float, Floats, Floats]:
@@ -140,7 +140,7 @@ class Mixture:
 
         return _climb(look, free)
 
-    def blind(self, without: Fit) -> tuple[float, Fit]:
+    def blind(self, without: MixtureFit) -> tuple[float, MixtureFit]:
         """Return the likeliest share of labels that are drawn from all classes alike."""
         k = self.n_classes
         toward = np.full((k, k), 1.0 / k) - np.eye(k)
@@ -165,7 +165,7 @@ class Mixture:
         x, value = _climb(look, np.r_[np.log(part / (1.0 - part)), without.free], least)
         if x[0] < least:
             return 0.0, without
-        return _MOST_BLIND * float(expit(x[0])), Fit(x[1:], value)
+        return _MOST_BLIND * float(expit(x[0])), MixtureFit(x[1:], value)
 
     def unequal(self, imagined: Floats, free: Floats) -> tuple[Floats, Floats]:
         """Return the likeliest flip rates, beside imagined rows by true class and label.
@@ -205,7 +205,7 @@ def even(blind: float, n_classes: int) -> Floats:
 
 def _climb(
     look: Callable[[Floats], tuple[float, Floats, Floats]], free: Floats, least: float = -np.inf
-) -> Fit:
+) -> MixtureFit:
     """Maximise a log posterior by Newton steps, from its derivatives and minus its second ones.
 
     It is over when the first number falls below the `least`, too.
@@ -227,4 +227,4 @@ def _climb(
         else:
             break
         free, (value, gradient, information) = free + step, new
-    return Fit(free, value)
+    return MixtureFit(free, value)

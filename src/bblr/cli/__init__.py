@@ -6,7 +6,7 @@ from bblr.cli.app import app
 
 # isort: split
 # After the above, which says what to install where typer is missing.
-from bblr.cli import comparing, models  # noqa: F401
+from bblr.cli import compare_command, file_commands  # noqa: F401
 
 __all__ = ["app", "main"]
 

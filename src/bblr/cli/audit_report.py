@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bblr import __version__
 from bblr._pages import environment
 from bblr.audit import LabelErrors
-from bblr.cli.audit_words import estimate, evidence, flip_rates, plural
-from bblr.cli.audited import Audited
+from bblr.cli.audit_job import Audited
 
-__all__ = ["render_audit"]
+__all__ = ["FlipRate", "estimate", "evidence", "flip_rates", "plural", "render_audit"]
 
 _ROWS, _COLUMNS, _PAIRS = 50, 12, 30
 # Evidence beyond this is counted in the outermost bars.
@@ -24,7 +23,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True)
-class Bar:
+class HistogramBar:
     """A bar of the histogram: its place, and what it counts."""
 
     x: float
@@ -115,7 +114,7 @@ def _place(score: float) -> float:
     return _LEFT + (score + _REACH) / (2 * _REACH) * (_WIDTH - 2 * _LEFT)
 
 
-def _histogram(scores: np.ndarray) -> list[Bar]:
+def _histogram(scores: np.ndarray) -> list[HistogramBar]:
     """Count rows by evidence; heights grow with the logarithm, or a few errors would not show."""
     edges = np.linspace(-_REACH, _REACH, 2 * _REACH + 1)
     inside = np.clip(scores, -_REACH, np.nextafter(_REACH, 0))
@@ -129,5 +128,59 @@ def _histogram(scores: np.ndarray) -> list[Bar]:
             span = f"of {high:g} or less" if low < 0 else f"of {low:g} or more"
         words = f"{plural(count, 'row', 'rows')} with evidence {span}"
         width = _place(high) - _place(low) - 2
-        bars.append(Bar(_place(low) + 1, _BASE - height, width, height, low >= 0, words))
+        bars.append(HistogramBar(_place(low) + 1, _BASE - height, width, height, low >= 0, words))
     return bars
+
+
+# Lower rates are not worth a line.
+_LEAST_RATE = 0.001
+
+
+class FlipRate(NamedTuple):
+    """The share of a true class that was given the label of another one."""
+
+    true: Any
+    given: Any
+    rate: float
+
+
+def flip_rates(found: LabelErrors) -> list[FlipRate]:
+    """Return the rates between classes that are worth telling, the highest first."""
+    if found.flip_rates is None or found.classes is None or found.n_errors == 0:
+        return []
+    rates = found.flip_rates.copy()
+    np.fill_diagonal(rates, 0.0)
+    order = np.argsort(-rates, axis=None, kind="stable")
+    names = found.classes.tolist()
+    pairs = [divmod(i, len(names)) for i in order.tolist()]
+    return [
+        FlipRate(names[k], names[g], float(rates[k, g]))
+        for k, g in pairs
+        if rates[k, g] >= _LEAST_RATE
+    ]
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """Return a number with the word that goes with it."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def estimate(found: LabelErrors, of: str = "") -> str:
+    """Say how many labels are wrong by estimate, without the full stop."""
+    if found.n_errors == 0:
+        return f"No label{of} looks wrong"
+    verb = "is" if found.n_errors == 1 else "are"
+    return f"An estimated {found.n_errors:,} of {len(found.scores):,} labels{of} {verb} wrong"
+
+
+def evidence(found: LabelErrors) -> str:
+    """Say how many rows have more evidence than even; nothing where no label looks wrong."""
+    if found.n_errors == 0:
+        return ""
+    count = int(found.wrong_plateau.sum())
+    if count:
+        return f"{plural(count, 'row is', 'rows are')} more likely wrong than right"
+    # The probabilities of many rows add up, though that of each is small.
+    return (
+        f"for {'no row' if found.n_errors == 1 else 'none of them'} is the evidence more than even"
+    )

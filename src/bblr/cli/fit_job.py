@@ -23,7 +23,7 @@ from bblr.cli.fit_summary import describe
 from bblr.cli.running import about_the_file, guarded, say, say_notes, writing
 from bblr.io.model import SavedModel, Scaling
 from bblr.io.store import save_model
-from bblr.io.tables.table_layout import Training, read_training
+from bblr.io.tables.table_layout import TrainingTable, read_training
 
 __all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit"]
 
@@ -189,7 +189,7 @@ def fitting(classifier: Any, messages: Console) -> Iterator[None]:
         say(messages, f"Warning: {text}")
 
 
-def _scaling(training: Training) -> Scaling:
+def _scaling(training: TrainingTable) -> Scaling:
     """Learn what brings the features to one scale: z-scores, or division where sparse."""
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 

@@ -20,7 +20,7 @@ from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_feature
 from bblr.io.model import SavedModel, Scaling
 from bblr.io.tables.columns_in import Column
 from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
-from bblr.kernel.kernel_search import Cell
+from bblr.kernel.kernel_search import GridCell
 from bblr.losses import LOSSES, Loss
 from bblr.penalties import Gaussian, GaussLaplace
 from bblr.solvers.solution import Stage
@@ -180,8 +180,8 @@ _KINDS: Kinds = {
     "n_iter_": _steps,
     "path_": list[Stage],
     "trials_": list[Trial],
-    "grid_": list[Cell],
-    "refined_": list[Cell],
+    "grid_": list[GridCell],
+    "refined_": list[GridCell],
     "sparsity_path_": list[tuple[int, float, float]],
     "zero_one_loss_": float,
     "lower_bound_": float,
@@ -229,7 +229,7 @@ TYPES: dict[str, Entry] = {
         Entry(Calibration, sound=_finite),
         Entry(Evidence, sound=_rising),
         # Histories; some of their numbers are NaN.
-        *map(Entry, (Cell, Moment, Path, Stage, Trial)),
+        *map(Entry, (GridCell, Moment, Path, Stage, Trial)),
         # Losses, penalties and solvers, which are parameters.
         *(Entry(type(loss)) for loss in LOSSES.values()),
         *map(Entry, (Gaussian, GaussLaplace)),

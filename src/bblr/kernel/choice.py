@@ -16,7 +16,7 @@ from bblr.kernel.kernel_search import (
     REFINING_ROWS,
     TUNING_CENTRES,
     TUNING_ROWS,
-    Cell,
+    GridCell,
     KernelSearch,
     given_folds,
     stratified_sample,
@@ -103,7 +103,7 @@ def make_search(
     )
 
 
-def settle(cells: Sequence[Cell], count: float, watch: Watch) -> Cell:
+def settle(cells: Sequence[GridCell], count: float, watch: Watch) -> GridCell:
     """Return the cell of least loss among those of the least error over `count` rows."""
     least = min(cell.error for cell in cells)
     tied = least + _TIED * np.sqrt(least / count)
@@ -117,12 +117,12 @@ def settle(cells: Sequence[Cell], count: float, watch: Watch) -> Cell:
 
 def look_again(
     search: KernelSearch,
-    best: Cell,
+    best: GridCell,
     widths: tuple[float, ...],
     l2s: tuple[float, ...],
     prior: Plateaus,
     max_centers: Any,
-) -> tuple[Cell, list[Cell]]:
+) -> tuple[GridCell, list[GridCell]]:
     """Return the best of narrower widths and weaker penalties on many more rows, and all of them.
 
     What suits a sample is too smooth for all: more rows carry more detail.

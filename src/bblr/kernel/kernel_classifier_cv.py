@@ -115,9 +115,9 @@ default="accuracy"
         Plateaus in training.
     link_ : Link
         The map from scores to probabilities, fitted to held-out scores.
-    grid_ : list of Cell
+    grid_ : list of GridCell
         Each width and penalty with its cross-validated error and loss.
-    refined_ : list of Cell
+    refined_ : list of GridCell
         Those that got a second look, with error and loss on held-out rows; from 6,000 rows on.
     trials_ : list of Trial
         Plateaus and schedules tried at the chosen width.

@@ -50,7 +50,7 @@ class Held(NamedTuple):
     decision: Floats
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """One width and penalty, and its cross-validated error and loss."""
 
     kernel_gamma: float
@@ -123,7 +123,9 @@ class KernelSearch:
         rng = np.random.default_rng(self.seed)
         return problem.basis(problem.spread_centres(problem.weight, self.centres, rng), rng)
 
-    def grid(self, widths: Sequence[float], l2s: Sequence[float], prior: Plateaus) -> list[Cell]:
+    def grid(
+        self, widths: Sequence[float], l2s: Sequence[float], prior: Plateaus
+    ) -> list[GridCell]:
         """Return the cross-validated error of each width and penalty."""
         arguments = [(self._unwatched, width, l2s, prior) for width in widths]
         done = self.watch.in_parallel(
@@ -137,7 +139,7 @@ class KernelSearch:
         prior: Plateaus,
         rows: int,
         centres: int | None,
-    ) -> list[Cell]:
+    ) -> list[GridCell]:
         """Return the error and loss of each width and penalty on a fifth of so many rows."""
         fold, cells = self._one_fifth(rows), []
         with self.watch.task("look again", len(pairs)):
@@ -217,7 +219,7 @@ def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -
 
 def _width_cells(
     search: KernelSearch, width: float, l2s: Sequence[float], prior: Plateaus
-) -> list[Cell]:
+) -> list[GridCell]:
     problem = search.at_width(width)
     whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
     rows = whole.rows
@@ -231,7 +233,7 @@ def _width_cells(
             raw = rows.local(objective.scores(theta))[fold.test]
             parts.append(_held(problem, whole.loss, raw, fold.test))
         held = search.pooled(parts, search.folds)
-        cells.append(Cell(width, l2, held.errors, held.loss))
+        cells.append(GridCell(width, l2, held.errors, held.loss))
     return cells
 
 
@@ -241,7 +243,7 @@ def _held_out_cell(
     pair: tuple[float, float],
     prior: Plateaus,
     centres: int | None,
-) -> Cell:
+) -> GridCell:
     """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
     width, l2 = pair
     problem = search.at_width(width)
@@ -250,7 +252,7 @@ def _held_out_cell(
     basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
     fitted = fit(part, basis, prior, l2, (1.0,), search.descent)
     held = search.pooled([score_held_out(problem, fold, fitted)], [fold])
-    return Cell(width, l2, held.errors, held.loss)
+    return GridCell(width, l2, held.errors, held.loss)
 
 
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,14 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from bblr._checks import all_or_nothing, check_choice, check_jobs, check_number
-from bblr._saved import Versioned
-from bblr.structured.factors import SIMILARITIES, fit_evidence
+from bblr._checks import all_or_nothing
 from bblr.structured.groups import (
     Group,
-    Network,
     check_groups,
     check_labels,
     join,
@@ -26,10 +21,10 @@ from bblr.structured.groups import (
     stack_labels,
 )
 from bblr.structured.inference import decode, infer, log_score
-from bblr.structured.local import check_both_kinds, check_possible, logits, out_of_fold
+from bblr.structured.joint_steps import ApproximationWarning, JointSteps, warn
+from bblr.structured.local import check_both_kinds, check_possible
 from bblr.structured.matching import candidate_graph, has_cycles, match, match_probabilities
-from bblr.structured.odds import Calibration, Evidenced, fit_calibration
-from bblr.structured.parts import Constraint, Plan, make_plan
+from bblr.structured.parts import Constraint
 
 __all__ = ["ApproximationWarning", "JointModel"]
 
@@ -42,19 +37,7 @@ _LARGEST = 100.0
 _APPROXIMATE = "probabilities are approximate, by "
 
 
-class ApproximationWarning(UserWarning):
-    """Something is approximate because a group is too large to be exact about it.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from bblr.structured import ApproximationWarning
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", ApproximationWarning)      # exact answers or none
-    """
-
-
-class JointModel(Versioned):
+class JointModel(JointSteps):
     """Decide candidates together that constrain each other.
 
     The model is ∏ p(Y|X) ∏ p(S|Y) ∏ p(D|Y, Y'): a local classifier gives p(Y|X) from each
@@ -278,11 +261,11 @@ class JointModel(Versioned):
         if self.one_to_one:
             left, right = candidate_graph(groups)
             if has_cycles(left, right):
-                _warn("the candidates' graph has cycles", _APPROXIMATE + "belief propagation")
+                warn("the candidates' graph has cycles", _APPROXIMATE + "belief propagation")
             return network.split(match_probabilities(left, right, odds))
         plan, ties = self._plan(network)
         if plan.large:
-            _warn(
+            warn(
                 f"{len(plan.large)} parts of groups have more than max_states={self.max_states} "
                 "feasible states",
                 _APPROXIMATE + "Gibbs sampling",
@@ -394,142 +377,3 @@ class JointModel(Versioned):
             )
         total = infer(plan, odds, ties, self.calibration_.penalty).log_partition
         return score - float(total.sum())
-
-    def score(
-        self,
-        groups: Sequence[Group],
-        y: None = None,
-        *,
-        per: Literal["member", "group"] = "member",
-    ) -> float:
-        """Return the share of right decisions of ``predict``.
-
-        Parameters
-        ----------
-        groups : sequence of Group
-            Groups with labels.
-        y : None, default=None
-            Not used.
-        per : {"member", "group"}, default="member"
-            Count each candidate, or each group whose candidates are all decided right. Empty
-            groups do not count.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from bblr.structured import Group, JointModel
-        >>> pairs = [(1.0, 0.1), (0.6, 0.7), (0.9, 0.4), (0.8, 0.5)] * 5      # the first is right
-        >>> train = [Group([[a], [b]], labels=[1, 0]) for a, b in pairs]
-        >>> model = JointModel(at_most_one="hard", random_state=0).fit(train)
-        >>> model.score(train), model.score(train, per="group")
-        (0.75, 0.75)
-        """
-        check_choice("per", per, ("member", "group"))
-        groups = [group for group in check_groups(groups) if len(group)]
-        if not groups:
-            raise ValueError("groups hold no candidate; nothing can be scored.")
-        truth = stack_labels(groups)
-        right = np.concatenate(self.predict(groups)) == truth
-        if per == "member":
-            return float(right.mean())
-        starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
-        return float(np.logical_and.reduceat(right, starts).mean())
-
-    def _check_parameters(self) -> None:
-        if self.at_most_one is not None:
-            check_choice("at_most_one", self.at_most_one, ("soft", "hard"))
-        if self.similarity is not None:
-            check_choice("similarity", self.similarity, SIMILARITIES)
-        for name in ("penalty", "weight"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(name, value, ("fit",))
-            else:
-                check_number(name, value, low=0)
-                if value > _LARGEST:
-                    raise ValueError(
-                        f"{name} must be at most {_LARGEST:g}, in log odds, got {value!r}."
-                        + (" at_most_one='hard' allows no second target." * (name == "penalty"))
-                    )
-        for name in ("one_to_one", "recalibrate"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        check_number("cv", self.cv, low=2, integer=True)
-        check_jobs(self.n_jobs)
-        check_number("max_states", self.max_states, low=2, integer=True)
-
-    def _fit_evidence(self, network: Network, labels: Integers) -> Any:
-        if self.similarity is None or self.one_to_one or len(network.pairs) == 0:
-            return None
-        first, second = network.pairs.T
-        both = (labels[first] == 1) & (labels[second] == 1)
-        return fit_evidence(network.similarities, both, self.similarity)
-
-    def _calibrate(
-        self, local: Any, X: Any, labels: Integers, network: Network, rng: Any
-    ) -> Calibration:
-        free = ["slope", "shift"] if self.recalibrate else []
-        values: dict[str, float] = {}
-        for name, used in (
-            ("penalty", self.at_most_one == "soft"),
-            ("weight", self.evidence_ is not None),
-        ):
-            given = getattr(self, name)
-            if not used:
-                values[name] = 0.0
-            elif given == "fit":
-                free.append(name)
-            else:
-                values[name] = float(given)
-        start = Calibration(**values)
-        if not free:
-            return start
-        held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
-        plan, evidence = self._plan(network, weight=1.0)
-        known = Evidenced(plan, held_out, evidence, labels)
-        if not known.counted.any():
-            raise ValueError(
-                f"groups are all too large to be calibrated on: each has a part of more than "
-                f"max_states={self.max_states} feasible states. Raise max_states, or take "
-                "recalibrate=False with a penalty and a weight of your own."
-            )
-        if plan.large:
-            _warn(
-                f"{(~known.counted).sum()} of {network.n_groups} groups have parts of more than "
-                f"max_states={self.max_states} feasible states",
-                "the slope, shift, penalty and weight are fitted on the others",
-            )
-        return fit_calibration(known, start, tuple(free))
-
-    def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
-        """Return how groups fall apart, and the ties of their pairs."""
-        ties = np.zeros(len(network.pairs))
-        weight = self.calibration_.weight if weight is None else weight
-        if self.evidence_ is not None and weight > 0:
-            ties = weight * self.evidence_(network.similarities)
-        return make_plan(network, self.at_most_one, ties != 0, self.max_states), ties
-
-    def _local_logits(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
-        check_is_fitted(self, "calibration_")
-        groups = check_groups(groups)
-        network = join(groups)
-        if network.n_members == 0:
-            return groups, network, np.zeros(0)
-        X = stack_features(groups)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but JointModel was fitted on {self.n_features_in_}."
-            )
-        return groups, network, logits(self.local_, X)
-
-    def _odds(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
-        groups, network, local = self._local_logits(groups)
-        return groups, network, self.calibration_.odds(local)
-
-
-def _warn(reason: str, consequence: str) -> None:
-    warnings.warn(f"{reason}: {consequence}.", ApproximationWarning, stacklevel=3)

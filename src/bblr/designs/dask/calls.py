@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from bblr.designs.dask.actors import CHECK_EVERY, MOST_LOSSES, Actors, flat
 from bblr.designs.dask.operations import REDUCERS
-from bblr.designs.dask.partition import Answer, Call, Ref, Step
+from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref
 
 
 class Definition:
@@ -113,11 +113,13 @@ class Session:
     def _ask(self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None) -> Any:
         missing = _closure(_wanted(args), self._known)
         steps = {
-            d.key: Step("parts", ()) if d.parts is not None else Step(d.name, _named(d.args))
+            d.key: PartitionStep("parts", ())
+            if d.parts is not None
+            else PartitionStep(d.name, _named(d.args))
             for d in missing
         }
         live = frozenset(self.live)
-        last = Step(name, _named(args))
+        last = PartitionStep(name, _named(args))
         sent = [d for d in missing if d.parts is not None]
         asked = []
         # Numbers of single partitions go straight to their worker.

@@ -24,7 +24,7 @@ class Ref(NamedTuple):
     key: int
 
 
-class Step(NamedTuple):
+class PartitionStep(NamedTuple):
     """A named operation and its arguments, `Ref` for vectors.
 
     The name is that of an operation, or "design.method", "narrow.method" (the design at its
@@ -44,7 +44,7 @@ class Call(NamedTuple):
         How to make the vectors that may be missing, by key.
     parts : dict
         Numbers sent from the client: by key, then by partition.
-    last : Step
+    last : PartitionStep
         What is wanted.
     how : str
         How the answers of two sets of partitions become one.
@@ -54,9 +54,9 @@ class Call(NamedTuple):
         Vectors that somebody may still ask for; others are dropped.
     """
 
-    steps: dict[int, Step]
+    steps: dict[int, PartitionStep]
     parts: dict[int, dict[int, Any]]
-    last: Step
+    last: PartitionStep
     how: str
     keep: int | None
     live: frozenset[int]
@@ -209,7 +209,7 @@ class Partition:
                 if uses[used] == 0 and used in order and used not in call.live:
                     del self.vectors[used]
 
-    def _perform(self, step: Step, call: Call, key: int | None = None) -> Any:
+    def _perform(self, step: PartitionStep, call: Call, key: int | None = None) -> Any:
         if step.name == "parts":
             return call.parts[key or 0][self.number]
         args = self._values(step.args)

@@ -91,7 +91,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitColumns:
     """A frame taken apart into features and labels.
 
     Parameters
@@ -128,7 +128,7 @@ def learn_frame(
     drop: Sequence[str] = (),
     *,
     commas: bool = False,
-) -> Split:
+) -> SplitColumns:
     """Take the target out of a frame and turn the other columns into numbers.
 
     The classes are not checked.
@@ -163,7 +163,7 @@ def learn_frame(
         parts.append(column.features(values, gaps))
     if unusable:
         raise unusable[0] if len(unusable) == 1 else all_unusable(unusable, path)
-    return Split(
+    return SplitColumns(
         np.column_stack(parts),
         y,
         tuple(columns),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bblr.io.tables import formats
-from bblr.io.tables.columns_in import Split, learn_frame
+from bblr.io.tables.columns_in import SplitColumns, learn_frame
 from bblr.io.tables.labels_in import check_classes
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def read_noted(
 
 def learn_file(
     path: Path, kind: str, target: str | None, drop: Sequence[str]
-) -> tuple[pd.DataFrame, Split]:
+) -> tuple[pd.DataFrame, SplitColumns]:
     """Read a CSV or Parquet file as it stands there, and taken apart."""
     frame = read_frame(path, kind)
     commas = kind == "csv" and formats.csv_delimiter(path) != ","

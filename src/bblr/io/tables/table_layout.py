@@ -14,7 +14,14 @@ from bblr.io.tables.columns_in import Column, Kind
 from bblr.io.tables.labels_in import check_classes
 from bblr.io.tables.reading import check_unnamed, learn_file, read_svmlight_rows, svmlight_width
 
-__all__ = ["Layout", "SvmlightLayout", "TableLayout", "Training", "label_kind", "read_training"]
+__all__ = [
+    "Layout",
+    "SvmlightLayout",
+    "TableLayout",
+    "TrainingTable",
+    "label_kind",
+    "read_training",
+]
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ Layout = TableLayout | SvmlightLayout
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingTable:
     """What a classifier learns from.
 
     Parameters
@@ -85,7 +92,7 @@ class Training:
     notes: tuple[str, ...] = ()
 
 
-def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> Training:
+def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> TrainingTable:
     """Read a training file whole, as :func:`bblr.io.read_table` does."""
     formats.check_file(path)
     kind = formats.file_format(path)
@@ -93,14 +100,14 @@ def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> T
         split = learn_file(path, kind, target, drop)[1]
         y = check_classes(split.y, split.what, ": name the column with --target")
         table = TableLayout(split.columns, split.target, tuple(drop), split.commas)
-        return Training(split.X, y, table, split.notes)
+        return TrainingTable(split.X, y, table, split.notes)
     check_unnamed(path, target, drop)
     rows = read_svmlight_rows(path)
     layout = SvmlightLayout(svmlight_width(rows), rows.zero_based)
     if layout.n_features == 0:
         raise ValueError(f"{path} holds labels alone; add index:value pairs")
     X = rows.features(layout.n_features, zero_based=layout.zero_based)
-    return Training(X, check_classes(rows.y, f"the labels of {path}"), layout)
+    return TrainingTable(X, check_classes(rows.y, f"the labels of {path}"), layout)
 
 
 def label_kind(classes: np.ndarray) -> Kind:

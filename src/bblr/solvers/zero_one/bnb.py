@@ -13,7 +13,7 @@ from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
 
-class _Node(NamedTuple):
+class _Branch(NamedTuple):
     """Labels of the first rows of the order (+1 right, -1 wrong), their loss, a theta for them."""
 
     labels: NDArray[np.int8]
@@ -40,7 +40,7 @@ class BranchAndBound:
         lengths = np.maximum(np.linalg.norm(problem.rows, axis=1), 1e-300)
         order = np.argsort(-np.abs(scores) / lengths, kind="stable")
         first = np.where(scores > 0, 1, -1).astype(np.int8)
-        stack = [_Node(np.empty(0, np.int8), problem.base, np.array(theta0))]
+        stack = [_Branch(np.empty(0, np.int8), problem.base, np.array(theta0))]
         doubtful = np.inf
         while stack:
             stopped = progress.stop()
@@ -68,10 +68,10 @@ class BranchAndBound:
 def _child(
     problem: ZeroOneProblem,
     order: NDArray[np.intp],
-    node: _Node,
+    node: _Branch,
     label: np.int8,
     limit: float,
-) -> _Node | None:
+) -> _Branch | None:
     """Return the node with one more label, or None where it cannot lead below the limit."""
     row = order[len(node.labels)]
     loss = node.loss + (problem.weight[row] if label < 0 else 0.0)
@@ -79,11 +79,11 @@ def _child(
         return None
     labels = np.append(node.labels, label)
     if label * (problem.rows[row] @ node.theta) > 0:
-        return _Node(labels, loss, node.theta)
+        return _Branch(labels, loss, node.theta)
     chosen = order[: len(labels)]
     theta, margin = widest(labels[:, None] * problem.rows[chosen])
     if margin <= 1e-9 and contradictory(
         labels[:, None] * problem.rows[chosen], labels[:, None] * problem.given[chosen]
     ):
         return None
-    return _Node(labels, loss, theta)
+    return _Branch(labels, loss, theta)
