@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from bblr.cli.app import Drop, Jobs, Seed, Target, app
-from bblr.comparison.defaults import CLAIM_REPEATS, FOLDS, PAGE_OUTLIERS, REPEATS, REPRODUCTION
+from bblr.comparison.methods import FOLDS, REPEATS
 from bblr.zero_one.zero_one_classifier import SOLVERS
+from research.core import PAGE_OUTLIERS
 
 
 @app.command()
@@ -38,7 +39,7 @@ def reproduce(
             help="Folder for report.html, tables.md and records.jsonl; run the same command "
             "again to resume from the records.",
         ),
-    ] = REPRODUCTION,
+    ] = Path("reproduction"),
     files: Annotated[
         list[Path] | None,
         typer.Option(
@@ -87,7 +88,7 @@ def claims(
         bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
     ] = False,
     jobs: Jobs = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = CLAIM_REPEATS,
+    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = 10,
     seed: Seed = 0,
     records: Annotated[
         Path | None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bblr._numeric.threads import num_threads
-from bblr.comparison.cells import versions
+from bblr.comparison.tasks import versions
 
 __all__ = ["machine", "stolen"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
-from bblr.comparison.settings import CLEAN, Condition
+from bblr.comparison.session import LiveProgress
 from bblr.comparison.sources import EMBEDDED, Table, load_table
 from bblr.comparison.summary import Group, Row, Summary, condition_of, summarise
-from bblr.comparison.terminal import LiveProgress
 from bblr.evaluation import mcnemar, pooled_mcnemar
 from research.claims.base import Claim, ClaimRun
 from research.core.targets import Bar, Measured

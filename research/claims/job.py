@@ -10,9 +10,9 @@ from pathlib import Path
 from joblib import cpu_count
 from rich.console import Console
 
-from bblr.comparison.cells import versions
+from bblr._settings import SettingError
 from bblr.comparison.records import RecordsError, read_records
-from bblr.comparison.settings import SettingError
+from bblr.comparison.tasks import versions
 from research import claims
 from research.claims.base import Claim, ClaimRun
 from research.core.targets import Outcome, figure_width, tally

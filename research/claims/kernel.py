@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.records import Record
-from bblr.comparison.settings import CLEAN, Condition
 from bblr.comparison.sources import EMBEDDED
 from research.claims.base import Claim, ClaimRun
 from research.claims.embedded import compare

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bblr.comparison.defaults import FOLDS, PAGE_OUTLIERS
+from bblr.comparison.methods import FOLDS
 from research.claims.base import Claim, ClaimRun
+from research.core import PAGE_OUTLIERS
 from research.core.targets import Bar, Measured, Unavailable
 from research.studies.structured import Condition, Results, Unit, Way, decide
 from research.studies.structured_job import record, table

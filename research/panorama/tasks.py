@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bblr.comparison.cells import recorded
 from bblr.comparison.records import Record
+from bblr.comparison.tasks import recorded
 from research.panorama.conditions import noise_seed
 from research.panorama.fingerprints import LOADED_SOURCE
 from research.panorama.methods import METHODS
@@ -25,7 +25,7 @@ __all__ = ["Cell", "evaluate"]
 
 @dataclass(frozen=True)
 class Cell:
-    """What decides a result, and nothing else; a task of `bblr.comparison.runner`.
+    """What decides a result, and nothing else; a task of `bblr.comparison.tasks`.
 
     Parameters
     ----------

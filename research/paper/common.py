@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bblr.comparison.settings import Condition
+from bblr.comparison.cells import Condition
 from research.paper.protocols import CrossValidation
 from research.paper.table import Reading
 

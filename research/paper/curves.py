@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
 from bblr.comparison.records import Record
 from bblr.losses import Loss
 from research.paper.exhibit import Exhibit, Given

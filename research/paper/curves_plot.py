@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from bblr.comparison.svg import BBLR, INK, LR, MUTED, SLA, SVM, render
+from bblr.comparison.figures import BBLR, INK, LR, MUTED, SLA, SVM, render
 from research.paper.curves import Level, Plot
 
 __all__ = ["draw"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bblr.comparison.records import Record
-from bblr.comparison.runner import Task
+from bblr.comparison.tasks import Task
 from research.paper.library import Library
 from research.paper.results import FigureResult, TableResult
 

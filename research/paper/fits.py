@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bblr.comparison.cells import Cell, evaluate
+from bblr.comparison.cells import Cell, Condition, evaluate
 from bblr.comparison.records import Record
-from bblr.comparison.runner import is_result
-from bblr.comparison.settings import Condition
 from bblr.comparison.summary import versus
+from bblr.comparison.tasks import is_result
 from research.paper.protocols import AnyProtocol
 from research.paper.results import Significance
 from research.paper.work import Work

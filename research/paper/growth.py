@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
 from research.paper.exhibit import Exhibit, Given

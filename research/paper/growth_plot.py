@@ -10,9 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import BBLR, MUTED, PAGE, SLA, SVM, Panel, render
 from bblr.comparison.records import Record
-from bblr.comparison.svg import BBLR, MUTED, PAGE, SLA, SVM, render
 from research.paper.growth import LABELS
 
 __all__ = ["error_panel", "vector_panel", "weight_panel"]

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bblr._atomic import whole_file
+from bblr._settings import SettingError
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.session import (
     DONE,
@@ -22,7 +23,6 @@ from bblr.comparison.session import (
     run_session,
     say,
 )
-from bblr.comparison.settings import SettingError
 from research.paper.exhibit import Exhibit, Level
 from research.paper.library import Library
 from research.paper.plan import Plan, make_plan

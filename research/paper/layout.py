@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
 from research.paper.results import (
     Entry,
     FigureResult,

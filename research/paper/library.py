@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from bblr._settings import SettingError
 from bblr.comparison.methods import METHODS, Method
-from bblr.comparison.settings import SettingError
 from bblr.comparison.sources import Table, load_table, make_table
 from bblr.datasets._remote import place
 from research.paper.trainers import TRAINERS

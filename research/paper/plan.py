@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from bblr._settings import SettingError
 from bblr.comparison.records import Record
-from bblr.comparison.runner import Task
-from bblr.comparison.settings import SettingError
+from bblr.comparison.tasks import Task
 from bblr.datasets._remote import DATA_HOME, default_home
 from research.paper.exhibit import Exhibit, Given, Level
 from research.paper.findings import findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from bblr.comparison.settings import CLEAN, Condition
+from bblr.comparison.cells import CLEAN, Condition
 
 __all__ = ["AnyProtocol", "CrossValidation", "Once"]
 

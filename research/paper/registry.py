@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 
-from bblr.comparison.settings import SettingError
+from bblr._settings import SettingError
 from research.paper import exhibits
 from research.paper.exhibit import Exhibit
 

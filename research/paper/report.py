@@ -13,8 +13,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from bblr._atomic import whole_file
-from bblr.comparison.pages import environment
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
+from bblr.comparison.report import environment
 from research.paper.layout import sections
 from research.paper.markdown import render_markdown
 from research.paper.results import Reproduction

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
 
 __all__ = [
     "Entry", "FigureResult", "Finding", "Reproduction", "Significance", "TableResult",

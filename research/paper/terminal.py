@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bblr.comparison.terminal import duration
+from bblr.comparison.session import duration
 from research.paper.exhibit import Exhibit
 from research.paper.results import Entry, FigureResult, Finding, TableResult
 

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from bblr.comparison.cells import recorded, versions
 from bblr.comparison.records import Record
+from bblr.comparison.tasks import recorded, versions
 from research.paper.library import Library
 
 __all__ = ["Work"]

@@ -11,9 +11,9 @@ from joblib import cpu_count
 from rich.console import Console
 
 from bblr._bars import Bar
-from bblr.comparison.cells import versions
-from bblr.comparison.settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable
 from bblr.comparison.sources import Table, load_two_classes
+from bblr.comparison.tasks import versions
 from research.studies.sparsity import Growth, Parts, Point, grow, trec07p_parts
 
 __all__ = ["SparsityJob", "run_sparsity", "split_table"]

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bblr.comparison.settings import SettingError
+from bblr._settings import SettingError
 from bblr.evaluation import McNemarResult, pooled_mcnemar
 from bblr.structured import Group, JointModel, match_groups
 

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
-from bblr.comparison.cells import versions
-from bblr.comparison.headline import format_p
-from bblr.comparison.settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable
+from bblr.comparison.summary import format_p
+from bblr.comparison.tasks import versions
 from research.paper.exhibits.table_structured import EXHIBIT as PAPER
 from research.studies.structured import (
     LOCALS,

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from bblr._bars import Bar, FitBar
-from bblr.comparison.cells import versions
-from bblr.comparison.settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable
 from bblr.comparison.sources import Table, load_two_classes
+from bblr.comparison.tasks import versions
 from bblr.solvers.zero_one.exact import MAX_SIZE
 from bblr.zero_one.zero_one_classifier import MAX_TABLE, SOLVERS, ZeroOneClassifier
 from research.studies.zero_one_plot import Run, draw

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bblr.comparison.records import read_records
-from bblr.comparison.runner import run_tasks
+from bblr.comparison.tasks import run_tasks
 from research.panorama import fingerprints, tasks
 from research.panorama.fingerprints import fingerprint
 from research.panorama.methods import METHODS

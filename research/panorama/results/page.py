@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from bblr import _pages
-from bblr.comparison.svg import BBLR, LR, MUTED, PAGE, SLA, SVM, render
+from bblr.comparison.figures import BBLR, LR, MUTED, PAGE, SLA, SVM, render
 from research.panorama.methods import BASELINE, METHODS
 from research.panorama.results.markdown import COLUMNS, LEGEND, TITLES, conditions, pooled_rows
 from research.panorama.results.pooled import Row

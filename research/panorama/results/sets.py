@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bblr.comparison.records import Record
-from bblr.comparison.runner import is_result
+from bblr.comparison.tasks import is_result
 from research.panorama.scores import unpack
 from research.panorama.tables import Table
 from research.panorama.tasks import Cell

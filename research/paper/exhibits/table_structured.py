@@ -1,6 +1,6 @@
 """Joint decisions around LR, BBLR3 and BBLR4."""
 
-from bblr.comparison.defaults import PAGE_OUTLIERS
+from research.core import PAGE_OUTLIERS
 from research.paper.joint import JointTable
 
 EXHIBIT = JointTable(

@@ -8,14 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["BASELINES", "METHODS", "Factory", "Method", "scaled", "select_methods"]
+__all__ = [
+    "BASELINES",
+    "FOLDS",
+    "METHODS",
+    "NOISE",
+    "OUT",
+    "PROTOCOL",
+    "REPEATS",
+    "Factory",
+    "Method",
+    "scaled",
+    "select_methods",
+]
 
+# What `bblr compare` does where nothing else is said: chosen so that it ends after about two
+# minutes on two cores.
+REPEATS, FOLDS = 1, 5
+NOISE, PROTOCOL = 0.1, "uniform-one-class"
+OUT = Path("report.html")
 INNER_FOLDS = 5
 # 2^-10 ... 2^10 in steps of four: the range of Nguyen & Sanner's logistic fits.
 STRENGTHS = tuple(4.0**power for power in range(-5, 6))

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bblr.comparison.figures import error_panels, reliability_panels, train_test_panels
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel, error_panels, reliability_panels, train_test_panels
 from bblr.comparison.summary import summarise
 from research.paper.results import (
     Entry,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bblr.comparison.settings import SettingError
+from bblr._settings import SettingError
 from research.paper.details import COUNTS, Details
 from research.paper.exhibit import Given
 from research.paper.fits import METRICS

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bblr.comparison.headline import format_p
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel
+from bblr.comparison.summary import format_p
 from research.paper.report import render_markdown, render_report, write_report
 from research.paper.results import FigureResult, Reproduction, TableResult
 from tests.experiments.page import Page

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bblr.comparison.settings import Condition
+from bblr.comparison.cells import Condition
 from research.paper.library import Library
 from research.paper.pooled import PooledTests
 from research.paper.protocols import CrossValidation, Once

@@ -1,17 +1,27 @@
-"""Carry out tasks in parallel, each recorded as soon as it is done and never done twice."""
+"""Tasks: carried out in parallel, each recorded as soon as it is done and never done twice."""
 
 from __future__ import annotations
 
 import os
 import signal
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from platform import python_version
 from typing import Protocol, TypeVar
 
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
+from bblr._version import __version__
 from bblr.comparison.records import Record, RecordsFile, read_records
 
-__all__ = ["Task", "is_result", "run_tasks"]
+__all__ = ["Task", "is_result", "recorded", "run_tasks", "versions"]
+
+_MOST_WARNINGS = 5
 
 
 class Task(Protocol):
@@ -111,3 +121,52 @@ def _run(task: Task) -> Record:
 def _ignore_interrupt() -> None:
     """Leave Ctrl-C to the parent process: workers that caught it too would print tracebacks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def recorded(settings: Record, work: Callable[[], Record]) -> Record:
+    """Do some work in one thread and join its results, or its failure, to the settings.
+
+    Parameters
+    ----------
+    settings : dict
+        What the result hangs on, with its ``key``.
+    work : callable
+        Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
+    """
+    record: Record = {**settings, "versions": versions()}
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, _single_threaded():
+        warnings.simplefilter("always")
+        try:
+            found = work()
+            record["seconds"] = time.perf_counter() - started
+            record.update(found)
+        except (Exception, SystemExit) as error:  # one cell's failure must not lose the others
+            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            record["failure"] = message.encode("utf-8", "backslashreplace").decode()
+            record["seconds"] = time.perf_counter() - started
+    messages = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    record["warnings"] = list(messages)[:_MOST_WARNINGS]
+    return record
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Parallel cells must not fight for cores, nor may their number change a result."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of everything a result hangs on."""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    others = {package: version(package) for package in packages}
+    return {"bblr": __version__, "python": python_version(), **others}
