@@ -85,7 +85,7 @@ def claims(
         ),
     ] = None,
     list_only: Annotated[
-        bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
+        bool, typer.Option("--list", help="Name the claims and their thresholds; run nothing.")
     ] = False,
     jobs: Jobs = None,
     repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = 10,
@@ -103,27 +103,45 @@ def claims(
         typer.Option("--json", help="Write figures, seeds and versions here.", show_default=False),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its bar.")
+        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its threshold.")
     ] = False,
 ) -> None:
-    """Measure what the project claims of its classifiers, beside the bar of each figure.
+    """Measure what the project claims of its classifiers, beside the threshold of each figure.
 
     The claims on web8 and TREC07p need these data in the folder named by BBLR_DATA_HOME and are
     skipped without.
     """
-    from research.claims.job import ClaimsJob, run_claims
+    from joblib import cpu_count
+    from rich.console import Console
 
-    job = ClaimsJob(
-        names=tuple(names or ()),
-        list_only=list_only,
-        jobs=jobs,
-        repeats=repeats,
-        seed=seed,
-        records=records,
-        out=out,
-        strict=strict,
-    )
-    raise typer.Exit(run_claims(job))
+    from bblr._settings import SettingError
+    from bblr.comparison.records import RecordsError, read_records
+    from bblr.comparison.session import MISUSED, refusal, say
+    from research import claims as known
+    from research.core.cases import Run, pick, run_cases, show_cases
+
+    messages = Console(stderr=True)
+    try:
+        for setting, value, least in (
+            ("jobs", 1 if jobs is None else jobs, 1),
+            ("repeats", repeats, 1),
+            ("seed", seed, 0),
+        ):
+            if value < least:
+                raise SettingError(setting, f"must be at least {least}, got {value}")
+        picked = pick(names or (), known.CLAIMS)
+        if list_only:
+            show_cases(picked)
+            return
+        if records is not None:
+            read_records(records)  # a file that holds something else is refused here
+        run = Run(
+            seed, jobs=jobs or cpu_count(), repeats=repeats, records=records, console=messages
+        )
+        raise typer.Exit(run_cases(picked, run, cases=known.CLAIMS, out=out, strict=strict))
+    except (SettingError, RecordsError) as error:
+        say(messages, refusal(error, name="NAME"))
+        raise typer.Exit(MISUSED) from None
 
 
 @app.command()
@@ -270,7 +288,7 @@ def structured(
     groups decided right, alone, jointly and, for records to link, one to one, with McNemar
     tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
     """
-    from research.studies.structured_job import StructuredJob, run_structured
+    from research.studies.structured import StructuredJob, run_structured
 
     job = StructuredJob(
         data=tuple(data or ()),

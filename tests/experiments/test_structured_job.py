@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from research.studies.structured_job import table
 from rich.console import Console
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.comparison import structured
 from bblr.comparison.methods import Method
 from bblr.structured import Group
 from research.claims import CLAIMS, ClaimRun
+from research.studies import structured
 from research.studies.structured import Condition, Results, Source, decide
-from research.studies.structured_job import table
 
 
 def link(rng: np.random.Generator, n: int = 40) -> list[Group]:

@@ -199,7 +199,7 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
         "predictions": predictions.tolist(),
         **_kept(probabilities, predictions),
         "errors": int(np.sum(predictions != part.y_test)),
-        "log_loss": None if probabilities is None else _log_loss(part.y_test, probabilities),
+        **_scores(part.y_test, probabilities),
         "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
         "n_train": len(part.y_train),
         "n_test": len(part.y_test),
@@ -248,9 +248,17 @@ def _kept(probabilities: Any, predictions: Any) -> Record:
     return {"probabilities": kept.round(6).tolist()} | ({"of": "predicted"} if many else {})
 
 
-def _log_loss(y: Any, probabilities: Any) -> float:
+def _scores(y: Any, probabilities: Any) -> Record:
+    from bblr.evaluation import expected_calibration_error
+
+    if probabilities is None:
+        return {"log_loss": None, "calibration_error": None}
     chosen = probabilities[np.arange(len(y)), y]
-    return float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY))))
+    labels = np.arange(probabilities.shape[1])
+    return {
+        "log_loss": float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY)))),
+        "calibration_error": expected_calibration_error(y, probabilities, labels=labels),
+    }
 
 
 def _strict_errors(estimator: Any, X: Any, y: Any) -> int:

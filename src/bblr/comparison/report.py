@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from bblr import _pages
+from bblr.comparison.document import DASH, environment, shown, terminal_table
 from bblr.comparison.figures import error_panels, reliability_panels, train_test_panels
 from bblr.comparison.methods import BASELINES, METHODS
 from bblr.comparison.records import Record
@@ -25,23 +23,8 @@ from bblr.comparison.summary import (
     format_p,
     summarise,
 )
-from bblr.comparison.tables import DASH, shown, terminal_table
 
-__all__ = ["environment", "print_summary", "render_report", "write_report"]
-
-
-def environment(package: str = "bblr.comparison") -> Environment:
-    """Return the templates of a package; what is put into them is escaped."""
-    environment = _pages.environment(package)
-    environment.filters["p"] = format_p
-    environment.filters["tied"] = _tied
-    return environment
-
-
-def _tied(text: str) -> str:
-    """Keep numbers on one line with what belongs to them, minus signs included."""
-    text = text.replace("= -", "= −")
-    return re.sub(r"(?<=\d) (?=%)|(?<=[zp]) (?=[=<])|(?<=[=<]) ", "\u00a0", text)
+__all__ = ["print_summary", "render_report", "write_report"]
 
 
 def render_report(records: Sequence[Record]) -> str:
