@@ -29,9 +29,7 @@ def test_what_is_not_a_number_is_a_dash(wrong):
     tests = (Significance("LR", wrong, 0.5), Significance("SVM", 1.0, wrong))
     entries = (Entry("a", "b", wrong, 2.0, tests), Entry("a", "c", 1.0, wrong))
     html, markdown = only(table(1, rows=("a",), columns=("b", "c", "d"), entries=entries))
-    assert cells(html) == [
-        [["a", "b", "–", "2.0", "–", "–"], ["a", "c", "1", "–", "–", "–"]]
-    ]
+    assert cells(html) == [[["a", "b", "–", "2.0", "–", "–"], ["a", "c", "1", "–", "–", "–"]]]
     assert "| a | 2.0 | – (1) | – |" in markdown
     assert not re.search(r"\b(nan|inf)\b", html + markdown, flags=re.IGNORECASE)
 
@@ -65,7 +63,7 @@ def test_printed_figures_have_the_decimals_of_the_paper():
     whole = table(1, rows=("a",), columns=("b", "c"), entries=entries, digits=2)
     assert "| a | **19.50 (19)** | 1,234.56 (18) |" in only(whole)[1]
     one = dataclasses.replace(whole, entries=(Entry("a", "b", 3.1, 3.0), *entries[1:]))
-    assert "| a | **3.00** (3.1) | 1,234.56 (18.0) |" in only(one)[1]
+    assert "| a | **3.00 (3.1)** | 1,234.56 (18.0) |" in only(one)[1]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The rivals, the data made up for them, and the races, on little data."""
+"""The baselines, the data made up for them, and the races, on little data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from bblr import BBLRClassifierCV
-from research.benchmarks import growth, made, panorama, scaling, start
+from research.benchmarks import data as made
+from research.benchmarks import fits, growth, memory, tournaments
 from research.benchmarks.__main__ import load_cases
-from research.benchmarks.cases import Settings, run_case
-from research.benchmarks.made import Parts, divide
-from research.benchmarks.rivals import KERNEL, LINEAR, OURS, Liblinear, Rival, racing
-from research.benchmarks.series import slope
-from research.benchmarks.tournament import tournament
+from research.benchmarks.data import Parts, divide
+from research.benchmarks.timing import slope
+from research.benchmarks.tournaments import (
+    KERNEL,
+    LINEAR,
+    OURS,
+    Baseline,
+    Liblinear,
+    racing,
+    tournament,
+)
+from research.core.cases import Run
 
-QUICK = Settings(quick=True)
+QUICK = Run(quick=True)
 
 
 @pytest.mark.parametrize(
@@ -49,19 +57,19 @@ def test_indicators_are_ones_and_no_more_than_asked():
 
 # Without skglm, which compiles for half a minute. saga stops at its limit of iterations.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("rival", LINEAR[:-1], ids=lambda rival: rival.name)
-def test_every_rival_does_the_work_it_says(rival):
-    if rival.missing():
-        pytest.skip(rival.missing())
+@pytest.mark.parametrize("baseline", LINEAR[:-1], ids=lambda baseline: baseline.name)
+def test_every_baseline_does_the_work_it_says(baseline):
+    if baseline.missing():
+        pytest.skip(baseline.missing())
     work = {
         "dense": made.correlated(600, 5, 0),
         "sparse": made.indicators(600, 20, 6, 0),
         "wide": made.text(600, 200, 0),
         "many": made.many(600, 4, 3, 0),
     }
-    for kind in rival.fits.split():
+    for kind in baseline.fits.split():
         X, y = work[kind]
-        assert rival.make(len(y)).fit(X, y).score(X, y) > (0.5 if kind == "many" else 0.6)
+        assert baseline.make(len(y)).fit(X, y).score(X, y) > (0.5 if kind == "many" else 0.6)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -76,8 +84,8 @@ def test_liblinear_decides_as_scikit_learn_does(classes, kind):
     assert np.mean(predicted == expected) > (0.98 if classes == 2 else 0.85)
 
 
-def test_a_rival_that_is_not_installed_is_named():
-    ghost = Rival("ghost", "", lambda rows: None, "dense", "no_such_module")
+def test_a_baseline_that_is_not_installed_is_named():
+    ghost = Baseline("ghost", "", lambda rows: None, "dense", "no_such_module")
     able, missing = racing((LINEAR[0], ghost, KERNEL[0]), "dense")
     assert able == [LINEAR[0]]
     assert "no_such_module is not installed" in missing["ghost"]
@@ -90,14 +98,14 @@ class Warns(DummyClassifier):
 
 
 def test_a_tournament_counts_errors_of_the_test_part_and_marks_who_stopped():
-    rivals = (
-        Rival(OURS, "", lambda rows: LogisticRegression(), "dense"),
-        Rival("constant", "", lambda rows: Warns(strategy="constant", constant=1), "dense"),
+    baselines = (
+        Baseline(OURS, "", lambda rows: LogisticRegression(), "dense"),
+        Baseline("constant", "", lambda rows: Warns(strategy="constant", constant=1), "dense"),
     )
     X = np.repeat([[-1.0], [1.0]], 100, axis=0)
     y = np.sign(X[:, 0])
     parts = Parts(X, y, X[90:], y[90:])
-    found = tournament(rivals, {"ghost": "gone"}, parts, 2)
+    found = tournament(baselines, {"ghost": "gone"}, parts, 2)
     ours, constant = found.details["table"]
     assert ours["ratio"] == 1.0 and ours["error"] == 0.0 and not ours["stopped"]
     assert constant["error"] == pytest.approx(100 * 10 / 110, abs=0.01) and constant["stopped"]
@@ -117,20 +125,21 @@ def test_slopes_of_powers():
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Data so small that all cases take seconds, and few rivals: compiling theirs takes long."""
-    for name, shape in {
-        "DENSE": (400, 5),
-        "CSR": (400, 30, 5),
-        "TEXT": (400, 100),
-        "KERNEL_SHAPE": (80, 3),
-        "CV": (80, 2),
-        "MANY": (400, 5, 3),
-        "STRENGTHS": np.array([0.1, 1.0]),
-        "LINEAR": LINEAR[:2],
-    }.items():
-        monkeypatch.setattr(panorama, name, shape)
+    """Data so small that all cases take seconds, and few baselines: compiling takes long."""
+    shapes = {
+        "dense": (400, 5),
+        "csr": (400, 30, 5),
+        "text": (400, 100),
+        "kernel": (80, 3),
+        "cv": (80, 2),
+        "many": (400, 5, 3),
+    }
+    for kind, shape in shapes.items():
+        monkeypatch.setitem(tournaments.SHAPES, kind, (tournaments.SHAPES[kind][0], shape))
+    monkeypatch.setattr(tournaments, "STRENGTHS", np.array([0.1, 1.0]))
+    monkeypatch.setattr(tournaments, "LINEAR", LINEAR[:2])
     monkeypatch.setattr(
-        panorama, "BBLRClassifierCV", partial(BBLRClassifierCV, cv=2, l2s=(3.0,), leverage=None)
+        tournaments, "BBLRClassifierCV", partial(BBLRClassifierCV, cv=2, l2s=(3.0,), leverage=None)
     )
     monkeypatch.setattr(growth, "ROWS", (300, 600, 1_200))
     monkeypatch.setattr(growth, "FEATURES", (3, 6))
@@ -140,25 +149,25 @@ def tiny(monkeypatch):
     monkeypatch.setattr(growth, "THREADS_SHAPE", (300, 16))
     monkeypatch.setattr(growth, "WORKERS_SHAPE", (80, 2))
     monkeypatch.setattr(growth, "_counts", lambda: [1])
-    monkeypatch.setattr(scaling, "SPARSE_SHAPE", (2_000, 200, 10))
-    monkeypatch.setattr(start, "REFIT_SHAPE", (500, 5))
+    monkeypatch.setattr(memory, "SPARSE_SHAPE", (2_000, 200, 10))
+    monkeypatch.setattr(fits, "REFIT_SHAPE", (500, 5))
 
 
 @pytest.mark.parametrize(
     "name",
-    [f"rivals-{kind}" for kind in ("dense", "csr", "text", "many", "kernel", "cv", "zero-one")],
+    [f"baselines-{kind}" for kind in ("dense", "csr", "text", "many", "kernel", "cv", "zero-one")],
 )
-def test_panorama_on_little_data(tiny, name):
-    outcome = run_case(load_cases()[name], QUICK)
+def test_tournaments_on_little_data(tiny, name):
+    outcome = load_cases()[name].run(QUICK)
     assert outcome.failure == "" and outcome.measured is not None
     table = outcome.measured.details["table"]
-    assert table[0]["rival"] == OURS and len(table) >= 2
+    assert table[0]["baseline"] == OURS and len(table) >= 2
     assert all(row["seconds"] > 0 and 0 <= row["error"] < 60 for row in table)
 
 
 @pytest.mark.parametrize("kind", ["n", "d", "nnz", "classes", "threads", "workers"])
 def test_growth_on_little_data(tiny, kind):
-    outcome = run_case(load_cases()[f"growth-{kind}"], QUICK)
+    outcome = load_cases()[f"growth-{kind}"].run(QUICK)
     assert outcome.failure == "" and outcome.measured is not None
     points = outcome.measured.details["series"]["points"]
     sizes = [[size for size, _ in found] for found in points.values()]
@@ -168,7 +177,7 @@ def test_growth_on_little_data(tiny, kind):
 
 @pytest.mark.parametrize("name", ["memory-csr", "warm-start"])
 def test_memory_and_warm_starts_on_little_data(tiny, name):
-    outcome = run_case(load_cases()[name], QUICK)
+    outcome = load_cases()[name].run(QUICK)
     assert outcome.failure == "" and outcome.measured is not None
     assert len(outcome.measured.figures) == 2
 
@@ -180,8 +189,8 @@ def test_a_cold_start_has_a_cache_of_its_own(monkeypatch):
         caches.append(environment["NUMBA_CACHE_DIR"])
         return ""
 
-    monkeypatch.setattr(start, "run_python", run)
-    outcome = run_case(load_cases()["first-compile"], Settings())
+    monkeypatch.setattr(fits, "run_python", run)
+    outcome = load_cases()["first-compile"].run(Run())
     assert outcome.failure == "" and len(outcome.measured.figures) == 10
     assert caches[::2] == caches[1::2] and len(set(caches)) == 5
 
