@@ -22,6 +22,7 @@ from bblr.comparison.session import (
     INTERRUPTED,
     MISUSED,
     Stopped,
+    check_least,
     duration,
     refusal,
     run_session,
@@ -172,7 +173,6 @@ def _anywhere(message: str) -> str:
 # With so many exhibits or fewer, their tables are printed.
 _FEW = 3
 _VERDICTS = {MET: "yes", MISSED: "NO", NOT_JUDGED: "not judged"}
-_LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -210,12 +210,7 @@ class ReproduceJob:
     def chosen(self) -> list[Exhibit]:
         """Check every setting and look the exhibits up; nothing is written."""
         exhibits = select(self.names)
-        for setting, least in {"jobs": 1, "seed": 0}.items():
-            value = getattr(self, setting)
-            if value is not None and value < least:
-                raise SettingError(setting, f"must be at least {least}, got {value}")
-        if self.seed > _LARGEST_SEED:
-            raise SettingError("seed", f"must be at most {_LARGEST_SEED}, got {self.seed}")
+        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
         self.library.check()
         if not self.list_only:
             self._check_out()

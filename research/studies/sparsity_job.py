@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bblr._bars import Bar
 from bblr._settings import SettingError, check_writable
-from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, refusal, say
+from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.sources import Table, load_two_classes
 from bblr.comparison.tasks import versions
 from research.studies.sparsity import Growth, Parts, Point, grow, trec07p_parts
@@ -26,7 +26,6 @@ _SMALLEST = 60
 _LARGEST = 16_000
 _MOST_SIZES = 7
 RESEARCH = "trec07p"
-_LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,7 @@ class SparsityJob:
 
     def prepared(self) -> tuple[Table, Parts, list[int]]:
         """Check every setting, load the data and choose the sizes; nothing is written."""
-        if self.jobs is not None and self.jobs < 1:
-            raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
-        if not 0 <= self.seed <= _LARGEST_SEED:
-            raise SettingError(
-                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
-            )
+        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))

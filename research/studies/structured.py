@@ -19,7 +19,7 @@ from bblr._settings import SettingError, check_writable
 from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.methods import FOLDS, METHODS
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, refusal, say
+from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.summary import format_p
 from bblr.comparison.tasks import versions
 from bblr.evaluation import McNemarResult, pooled_mcnemar
@@ -44,7 +44,6 @@ PAGES = 500
 FEWEST, MOST = 2, 7
 # The accuracies of faces that the paper prints, by local classifier, alone and joint.
 PRINTED = {"LR": (63.4, 76.0), "BBLR3": (67.8, 78.2), "BBLR4": (70.2, 81.5)}
-_LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,12 +333,10 @@ class StructuredJob:
                     word = name if setting == "data" else typed[place]
                     choices = ", ".join(choice.values())
                     raise SettingError(setting, f"{word!r} is not known; choose {choices}")
-        for setting, least in {"repeats": 1, "folds": 2, "jobs": 1, "seed": 0}.items():
-            value = getattr(self, setting)
-            if value is not None and value < least:
-                raise SettingError(setting, f"must be at least {least}, got {value}")
-        if self.seed > _LARGEST_SEED:
-            raise SettingError("seed", f"must be at most {_LARGEST_SEED}, got {self.seed}")
+        check_least(
+            repeats=(self.repeats, 1), folds=(self.folds, 2), jobs=(self.jobs, 1),
+            seed=(self.seed, 0),
+        )  # fmt: skip
         for setting in ("outliers", "flips"):
             share = getattr(self, setting)
             if not 0 <= share < 0.5:

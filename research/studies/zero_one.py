@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from bblr._bars import Bar, FitBar
 from bblr._settings import SettingError, check_writable
 from bblr.comparison.document import DASH, shown, terminal_table
-from bblr.comparison.session import DONE, FAILED, INTERRUPTED, MISUSED, refusal, say
+from bblr.comparison.session import DONE, FAILED, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.sources import Table, load_two_classes
 from bblr.comparison.tasks import versions
 from bblr.solvers.zero_one.exact import MAX_SIZE
@@ -27,7 +27,6 @@ from research.studies.zero_one_plot import Run, draw
 
 __all__ = ["ZeroOneJob", "run_zero_one"]
 
-_LARGEST_SEED = 2**32 - 1
 # The order of the table: searches first, then those that can prove.
 _USUAL = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
 _FOR_LARGE = ("search", "sla")
@@ -58,10 +57,7 @@ class ZeroOneJob:
             raise SettingError(
                 "time_limit", f"must be a number of seconds above 0, got {self.time_limit:g}"
             )
-        if not 0 <= self.seed <= _LARGEST_SEED:
-            raise SettingError(
-                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
-            )
+        check_least(seed=(self.seed, 0))
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))

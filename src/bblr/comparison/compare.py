@@ -17,7 +17,16 @@ from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Fit
 from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.report import print_summary, write_report
-from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, refusal, run_session, say
+from bblr.comparison.session import (
+    DONE,
+    FAILED,
+    MISUSED,
+    Stopped,
+    check_least,
+    refusal,
+    run_session,
+    say,
+)
 from bblr.comparison.sources import EMBEDDED, Table, load_table
 from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
@@ -63,12 +72,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.repeats < 1:
-            raise SettingError("repeats", f"must be at least 1, got {self.repeats}")
-        if self.folds < 2:
-            raise SettingError("folds", f"must be at least 2, got {self.folds}")
-        if self.seed < 0:
-            raise SettingError("seed", f"must be 0 or more, got {self.seed}")
+        check_least(repeats=(self.repeats, 1), folds=(self.folds, 2), seed=(self.seed, 0))
         for condition in self.conditions:
             if not 0 <= condition.noise < 1:
                 raise SettingError(
@@ -194,12 +198,10 @@ class CompareJob:
             methods = select_methods(None if self.methods is None else self.methods.split(","))
         except ValueError as error:
             raise SettingError("methods", f"cannot be used: {error}") from None
-        if self.jobs is not None and self.jobs < 1:
-            raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
-        if self.data is None and self.target is not None:
-            raise SettingError("target", "only goes with a DATA file; name one or leave it out")
-        if self.data is None and self.drop:
-            raise SettingError("drop", "only goes with a DATA file; name one or leave it out")
+        check_least(jobs=(self.jobs, 1))
+        for setting in ("target", "drop"):
+            if self.data is None and getattr(self, setting):
+                raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
         conditions = self._conditions()
         check_writable("out", self.out, (".html", ".htm"))
         check_writable("records", self.records_path, (".jsonl",))

@@ -18,11 +18,12 @@ from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
-    "DONE", "FAILED", "INTERRUPTED", "MISUSED", "LiveProgress", "Stopped", "TimeLeft", "duration",
-    "refusal", "run_session", "say",
+    "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
+    "TimeLeft", "check_least", "duration", "refusal", "run_session", "say",
 ]  # fmt: skip
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+LARGEST_SEED = 2**32 - 1
 
 
 class Stopped(Exception):
@@ -108,6 +109,21 @@ def _standing(tasks: Sequence[Task], records: Path) -> str:
     known = read_records(records)
     done = sum(is_result(known.get(task.key)) for task in tasks)
     return f"{done} of {len(tasks)} results are in {records}"
+
+
+def check_least(**settings: tuple[float | None, float]) -> None:
+    """Refuse settings below the least value each may have, and seeds beyond 32 bits.
+
+    Raises
+    ------
+    SettingError
+        For the first of them.
+    """
+    for name, (value, least) in settings.items():
+        if value is not None and value < least:
+            raise SettingError(name, f"must be at least {least:g}, got {value:g}")
+        if name == "seed" and value is not None and value > LARGEST_SEED:
+            raise SettingError(name, f"must be at most {LARGEST_SEED}, got {value}")
 
 
 def refusal(error: Exception, **arguments: str) -> str:
