@@ -101,7 +101,7 @@ def _skglm(rows: int) -> Any:
     return SparseLogisticRegression(alpha=1.0 / rows, l1_ratio=0.0)
 
 
-def _plain(name: str, settings: str, model: Any, fits: str = "any") -> Baseline:
+def _plain(name: str, settings: str, model: Any, fits: str = "kernel") -> Baseline:
     """Make a baseline whose settings do not depend on the number of rows."""
     return Baseline(name, settings, lambda rows: clone(model), fits)
 
@@ -138,7 +138,7 @@ KERNEL = (
 
 def racing(baselines: Sequence[Baseline], kind: str) -> tuple[list[Baseline], dict[str, str]]:
     """Return those that can do a kind of work, and why the others of them are not installed."""
-    able = [baseline for baseline in baselines if {kind, "any"} & set(baseline.fits.split())]
+    able = [baseline for baseline in baselines if kind in baseline.fits.split()]
     missing = {baseline.name: baseline.missing() for baseline in able if baseline.missing()}
     return [baseline for baseline in able if baseline.name not in missing], missing
 
