@@ -146,10 +146,10 @@ from bblr.designs import Shards, StreamedDesign
 from bblr.losses import BetaBernoulli
 
 design = StreamedDesign(Shards(sys.argv[1]))
-y, coef, best = np.ones(design.n_rows), np.zeros(design.n_features), np.inf
+y, coef, best = np.ones(design.n_rows), np.zeros((1, design.n_features)), np.inf
 for _ in range(5):
     started = time.perf_counter()
-    design.value_gradient(coef, 0.0, y, y, BetaBernoulli(0.2, 0.6))
+    design.value_gradient(coef, np.zeros(1), y, y, BetaBernoulli.binary(0.2, 0.6))
     best = min(best, time.perf_counter() - started)
 print(8 * design.n_rows * design.n_features / best)
 """

@@ -24,7 +24,7 @@ from research.core.cases import Measured, Run, Unavailable
 from research.core.thresholds import Threshold
 
 ROWS, FEATURES = 350_000, 254
-LOSS = BetaBernoulli(0.1, 0.8, gamma=4.0)
+LOSS = BetaBernoulli.binary(0.1, 0.8, gamma=4.0)
 STEPS = np.arange(-40, 41) / 40.0
 IN_A_ROW = 20
 
@@ -51,15 +51,15 @@ def _read(read: Any, X: NDArray[Any], count: int, pool: ThreadPoolExecutor) -> A
 
 def _fused(run: Run, dtype: type) -> Measured:
     X, y = gaussian(run.rows(ROWS), FEATURES, run.seed, dtype=dtype)
-    coef = np.random.default_rng(run.seed + 1).normal(scale=0.1, size=FEATURES)
-    weight = np.ones(len(y))
+    coef = np.random.default_rng(run.seed + 1).normal(scale=0.1, size=(1, FEATURES))
+    weight, intercept = np.ones(len(y)), np.array([0.1])
     # What a fit makes of X: for such columns, products in the precision of X.
     design = ScaledDesign(DenseDesign(X), weight, fit_intercept=True).design
     with ThreadPoolExecutor(num_threads()) as pool:
         works: dict[str, Work] = {
             name: partial(_read, read, X, num_threads(), pool) for name, read in READERS.items()
         }
-        works["pass"] = lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value
+        works["pass"] = lambda: design.value_gradient(coef, intercept, y, weight, LOSS).value
         timings = race(works, run.times(25), warm_up=True)
     best_read, mine = min(timings[name].best for name in READERS), timings["pass"].best
     rates = [f"{X.nbytes / 1e9 / s:.1f} GB/s" for s in (best_read, mine)]
@@ -83,7 +83,7 @@ def _numpy_probe(raw: Any, x: Any, y: Any, weight: Any) -> NDArray[np.float64]:
     costs = []
     for step in STEPS:
         z = LOSS.gamma * y * (raw + step * x)
-        low = np.where(y > 0, LOSS.a, LOSS.low_negative)
+        low = np.where(y > 0, LOSS.low[1], LOSS.low[0])
         costs.append(weight @ -np.log(low + LOSS.b / (1.0 + np.exp(-z))))
     return np.array(costs)
 
@@ -99,7 +99,7 @@ def probe(run: Run) -> Measured:
     raw = X @ np.random.default_rng(run.seed + 1).normal(scale=0.1, size=FEATURES)
     design, j = DenseDesign(X), FEATURES // 2
     works: dict[str, Work] = {
-        "probe": lambda: design.probe(raw, j, 0.0, STEPS, y, weight, LOSS),
+        "probe": lambda: design.probe(raw, (j, 0.0, 0, STEPS), y, weight, LOSS),
         "NumPy": lambda: _numpy_probe(raw, X[:, j], y, weight),
     }
     timings = race(works, run.times(9), warm_up=True)
@@ -114,12 +114,12 @@ def probe(run: Run) -> Measured:
 )
 def zero_one_line(run: Run) -> Measured:
     X, y = gaussian(run.rows(ROWS), FEATURES, run.seed)
-    coef, direction = np.random.default_rng(run.seed + 1).normal(size=(2, FEATURES))
-    design, weight = DenseDesign(X), np.ones(len(y))
-    raw = design.scores(coef, 0.0)
+    coef, direction = np.random.default_rng(run.seed + 1).normal(size=(2, 1, FEATURES))
+    design, weight, zero = DenseDesign(X), np.ones(len(y)), np.zeros(1)
+    raw = design.scores(coef, zero)
     works: dict[str, Work] = {
-        "line": lambda: exact_line(raw, design.scores(direction, 0.0), y, weight),
-        "pass": lambda: design.value_gradient(coef, 0.0, y, weight, LOSS),
+        "line": lambda: exact_line(raw, design.scores(direction, zero), y, weight),
+        "pass": lambda: design.value_gradient(coef, zero, y, weight, LOSS),
     }
     timings = race(works, run.times(9), warm_up=True)
     return as_measured(timings, {"time / pass": timings["line"] / timings["pass"]})
@@ -134,7 +134,8 @@ def _csr(X: Any, run: Run) -> dict[str, Timing]:
     # In a row, as in a fit: a single one would measure how cold the caches are.
     works: dict[str, Work] = {
         "passes": lambda: [
-            design.value_gradient(coef, 0.1, y, weight, LOSS).value for _ in range(IN_A_ROW)
+            design.value_gradient(coef[None], np.array([0.1]), y, weight, LOSS).value
+            for _ in range(IN_A_ROW)
         ],
         "scipy": lambda: [(X @ coef, X.T @ residual) for _ in range(IN_A_ROW)],
     }
@@ -196,12 +197,12 @@ def threads(run: Run) -> Measured:
         raise Unavailable("two threads need two cores; see NUMBA_NUM_THREADS and OMP_NUM_THREADS")
     X, y = gaussian(run.rows(ROWS), FEATURES, run.seed)
     rng = np.random.default_rng(run.seed + 1)
-    coef, direction = rng.normal(scale=0.1, size=(2, FEATURES))
-    design, weight = DenseDesign(X), np.ones(len(y))
-    raw, change = design.scores(coef, 0.0), design.scores(direction, 0.0)
+    coef, direction = rng.normal(scale=0.1, size=(2, 1, FEATURES))
+    design, weight, zero = DenseDesign(X), np.ones(len(y)), np.zeros(1)
+    raw, change = design.scores(coef, zero), design.scores(direction, zero)
     works: dict[str, Work] = {
-        "gradient": lambda: design.value_gradient(coef, 0.1, y, weight, LOSS).value,
-        "probe of 81 steps": lambda: design.probe(raw, 9, 0.0, STEPS, y, weight, LOSS),
+        "gradient": lambda: design.value_gradient(coef, zero + 0.1, y, weight, LOSS).value,
+        "probe of 81 steps": lambda: design.probe(raw, (9, 0.0, 0, STEPS), y, weight, LOSS),
         "zero-one line": lambda: exact_line(raw, change, y, weight),
     }
     both: dict[str, Work] = {

@@ -4,11 +4,11 @@ from functools import partial
 
 from bblr.losses import (
     BetaBernoulli,
-    BetaPrior,
     GeneralizedLogistic,
     Hinge,
     Logistic,
     Loss,
+    Plateaus,
     Ramp,
     Sigmoid,
     Squared,
@@ -58,8 +58,8 @@ LOSSES = Curves(
     ),
 )
 
-_PRIOR = BetaPrior.from_counts(alpha=1, beta=1, n=100)
-_SHARP = BetaBernoulli.from_prior(_PRIOR, gamma=1024.0)
+_PRIOR = Plateaus.from_counts([1, 1], 100)
+_SHARP = BetaBernoulli(_PRIOR, gamma=1024.0)
 _LINES = _family(_SHARP, range(11))
 _WRONG, _RIGHT = _SHARP.limit(1, [-1.0, 1.0])
 _GAMMA_PLOT = partial(_OF_SCORE, reach=6.0, columns=4, places=(-6.0, -0.1, 0.1, 6.0), lines=_LINES)
@@ -152,8 +152,8 @@ RAMP = Curves(
     ),
 )
 
-_STRONG = BetaBernoulli(a=1 / 4, b=1 / 2)
-_UNEVEN = BetaBernoulli.from_prior(BetaPrior.from_counts(alpha=100, beta=200, n=100), gamma=8.0)
+_STRONG = BetaBernoulli.binary(a=1 / 4, b=1 / 2)
+_UNEVEN = BetaBernoulli(Plateaus.from_counts([200, 100], 100), gamma=8.0)
 _STRONG_WRONG, _STRONG_RIGHT = _STRONG.limit(1, [-1.0, 1.0])
 _MISSED, _FOUND = _UNEVEN.limit(1, [-1.0, 1.0])
 _CLEARED = _UNEVEN.limit(-1, -1.0)
