@@ -156,7 +156,7 @@ _STRONG = BetaBernoulli.binary(a=1 / 4, b=1 / 2)
 _UNEVEN = BetaBernoulli(Plateaus.from_counts([200, 100], 100), gamma=8.0)
 _STRONG_WRONG, _STRONG_RIGHT = _STRONG.limit(1, [-1.0, 1.0])
 _MISSED, _FOUND = _UNEVEN.limit(1, [-1.0, 1.0])
-_CLEARED = _UNEVEN.limit(-1, -1.0)
+(_CLEARED,) = _UNEVEN.limit(-1, [-1.0])
 
 PLATEAUS = Curves(
     name="figure-plateaus",
