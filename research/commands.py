@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bblr.cli.app import Drop, Jobs, Seed, Target, app
-from bblr.comparison.defaults import CLAIM_REPEATS, FOLDS, PAGE_OUTLIERS, REPEATS, REPRODUCTION
+from bblr.comparison.methods import FOLDS, REPEATS
 from bblr.zero_one.zero_one_classifier import SOLVERS
+from research.core import PAGE_OUTLIERS
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file."
+    ),
+]
+Repeats = Annotated[int, typer.Option(help="Repeats of the cross-validation.")]
+Plot = Annotated[Path, typer.Option(help="The figure, as .png or .svg.")]
+Json = Annotated[
+    Path | None,
+    typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
+]
+
+
+def _tuples(settings: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Turn options that may be given several times into tuples."""
+    return {**settings, **{name: tuple(settings[name] or ()) for name in names}}
 
 
 @app.command()
 def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...",
-            help="Tables and figures, as --list names them; all when left out.",
-            show_default=False,
-        ),
-    ] = None,
+    names: Names = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part of each protocol, in minutes; the default.")
     ] = False,
@@ -38,7 +51,7 @@ def reproduce(
             help="Folder for report.html, tables.md and records.jsonl; run the same command "
             "again to resume from the records.",
         ),
-    ] = REPRODUCTION,
+    ] = Path("reproduction"),
     files: Annotated[
         list[Path] | None,
         typer.Option(
@@ -54,86 +67,74 @@ def reproduce(
 ) -> None:
     """Run the paper's tables and figures anew and show them beside what was printed.
 
-    Research data are looked for in the folder named by BBLR_DATA_HOME; what is missing is left
-    out and named. Writes one report to open in a browser.
+    NAME is a table or a figure, as --list names them; all when left out. Research data are
+    looked for in the folder named by BBLR_DATA_HOME; what is missing is left out and named.
+    Writes one report to open in a browser.
     """
-    if quick and full:
+    settings = _tuples(locals(), "names", "files")
+    if settings.pop("quick") and full:
         typer.echo("Error: --quick and --full exclude each other; name one", err=True)
         raise typer.Exit(2)
     from research.paper.job import ReproduceJob, run_reproduce
 
-    job = ReproduceJob(
-        names=tuple(names or ()),
-        level="full" if full else "quick",
-        list_only=list_only,
-        jobs=jobs,
-        seed=seed,
-        out=out,
-        files=tuple(files or ()),
-        download=download,
-    )
-    raise typer.Exit(run_reproduce(job))
+    level: Any = "full" if settings.pop("full") else "quick"
+    raise typer.Exit(run_reproduce(ReproduceJob(level=level, **settings)))
 
 
 @app.command()
 def claims(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Claims to check; all when left out.", show_default=False
-        ),
-    ] = None,
+    names: Names = None,
     list_only: Annotated[
-        bool, typer.Option("--list", help="Name the claims and their bars; run nothing.")
+        bool, typer.Option("--list", help="Name the claims and their thresholds; run nothing.")
     ] = False,
     jobs: Jobs = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = CLAIM_REPEATS,
+    repeats: Repeats = 10,
     seed: Seed = 0,
     records: Annotated[
         Path | None,
         typer.Option(
-            help="Results of the cross-validation as they come; run the same command again to "
-            "resume from it.",
+            help="Results as they come; run the same command again to resume from it.",
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write figures, seeds and versions here.", show_default=False),
-    ] = None,
+    out: Json = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its bar.")
+        bool, typer.Option("--strict", help="Exit with 1 where a figure misses its threshold.")
     ] = False,
 ) -> None:
-    """Measure what the project claims of its classifiers, beside the bar of each figure.
+    """Measure what the project claims of its classifiers, beside the threshold of each figure.
 
-    The claims on web8 and TREC07p need these data in the folder named by BBLR_DATA_HOME and are
-    skipped without.
+    NAME is a claim, a pattern or a family of claims; all when left out. The claims on web8 and
+    TREC07p need these data in the folder named by BBLR_DATA_HOME and are skipped without.
     """
-    from research.claims.job import ClaimsJob, run_claims
+    from joblib import cpu_count
+    from rich.console import Console
 
-    job = ClaimsJob(
-        names=tuple(names or ()),
-        list_only=list_only,
-        jobs=jobs,
-        repeats=repeats,
-        seed=seed,
-        records=records,
-        out=out,
-        strict=strict,
-    )
-    raise typer.Exit(run_claims(job))
+    from bblr._settings import SettingError
+    from bblr.comparison.records import RecordsError, read_records
+    from bblr.comparison.session import MISUSED, check_least, refusal, say
+    from research import claims as known
+    from research.core.cases import Run, pick, run_cases, show_cases
+
+    messages = Console(stderr=True)
+    try:
+        check_least(jobs=(jobs, 1), repeats=(repeats, 1), seed=(seed, 0))
+        picked = pick(names or (), known.CLAIMS)
+        if list_only:
+            show_cases(picked)
+            return
+        if records is not None:
+            read_records(records)  # a file that holds something else is refused here
+        run = Run(seed, False, jobs or cpu_count(), repeats, records, messages)
+        raise typer.Exit(run_cases(picked, run, cases=known.CLAIMS, out=out, strict=strict))
+    except (SettingError, RecordsError) as error:
+        say(messages, refusal(error, name="NAME"))
+        raise typer.Exit(MISUSED) from None
 
 
 @app.command()
 def zero_one(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
-        ),
-    ],
+    data: Data,
     target: Target = None,
     drop: Drop = None,
     solvers: Annotated[
@@ -147,16 +148,11 @@ def zero_one(
         float, typer.Option(metavar="SECONDS", help="Seconds each solver may take.")
     ] = 60.0,
     seed: Annotated[int, typer.Option(help="Decides random starts.")] = 0,
-    no_intercept: Annotated[
-        bool, typer.Option("--no-intercept", help="Only hyperplanes through the origin.")
-    ] = False,
-    plot: Annotated[
-        Path, typer.Option(help="Losses and bounds over time, as .png or .svg.")
-    ] = Path("zero-one.png"),
-    out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
-    ] = None,
+    intercept: Annotated[
+        bool, typer.Option(" /--no-intercept", help="Only hyperplanes through the origin.")
+    ] = True,
+    plot: Plot = Path("zero-one.png"),
+    out: Json = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", help="Print loss, bound and gap whenever one improves."),
@@ -166,32 +162,15 @@ def zero_one(
 
     Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
     """
+    settings = _tuples(locals(), "drop")
     from research.studies.zero_one import ZeroOneJob, run_zero_one
 
-    job = ZeroOneJob(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
-        solvers=solvers,
-        time_limit=time_limit,
-        seed=seed,
-        intercept=not no_intercept,
-        plot=plot,
-        out=out,
-        verbose=verbose,
-    )
-    raise typer.Exit(run_zero_one(job))
+    raise typer.Exit(run_zero_one(ZeroOneJob(**settings)))
 
 
 @app.command()
 def sparsity(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="breast, heart, liver, pima, trec07p, or a CSV, Parquet or svmlight file.",
-        ),
-    ],
+    data: Data,
     target: Target = None,
     drop: Drop = None,
     rows: Annotated[
@@ -204,32 +183,18 @@ def sparsity(
     ] = None,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
-    plot: Annotated[Path, typer.Option(help="The figure, as .png or .svg.")] = Path(
-        "sparsity.png"
-    ),
-    out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
-    ] = None,
+    plot: Plot = Path("sparsity.png"),
+    out: Json = None,
 ) -> None:
     """Compare the support vectors of sparse kernel BBLR with those of an SVM as data grow.
 
-    Prints vectors and test errors, and draws them, the error by the number of vectors, and the
-    weights before and after.
+    DATA may be trec07p, too. Prints vectors and test errors, and draws them, the error by the
+    number of vectors, and the weights before and after.
     """
+    settings = _tuples(locals(), "drop")
     from research.studies.sparsity_job import SparsityJob, run_sparsity
 
-    job = SparsityJob(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
-        rows=rows,
-        jobs=jobs,
-        seed=seed,
-        plot=plot,
-        out=out,
-    )
-    raise typer.Exit(run_sparsity(job))
+    raise typer.Exit(run_sparsity(SparsityJob(**settings)))
 
 
 @app.command()
@@ -254,14 +219,11 @@ def structured(
         float, typer.Option(help="Share of faces on pages whose features lie far out.")
     ] = PAGE_OUTLIERS,
     flips: Annotated[float, typer.Option(help="Share of wrong labels in training folds.")] = 0.0,
-    repeats: Annotated[int, typer.Option(help="Repeats of the cross-validation.")] = REPEATS,
+    repeats: Repeats = REPEATS,
     folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
-    ] = None,
+    out: Json = None,
 ) -> None:
     """Compare joint decisions in groups of candidates with independent ones.
 
@@ -269,17 +231,7 @@ def structured(
     groups decided right, alone, jointly and, for records to link, one to one, with McNemar
     tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
     """
-    from research.studies.structured_job import StructuredJob, run_structured
+    settings = _tuples(locals(), "data")
+    from research.studies.structured import StructuredJob, run_structured
 
-    job = StructuredJob(
-        data=tuple(data or ()),
-        methods=methods,
-        outliers=outliers,
-        flips=flips,
-        repeats=repeats,
-        folds=folds,
-        jobs=jobs,
-        seed=seed,
-        out=out,
-    )
-    raise typer.Exit(run_structured(job))
+    raise typer.Exit(run_structured(StructuredJob(**settings)))

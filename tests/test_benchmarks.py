@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from research.benchmarks import data, scaling
+from research.benchmarks import data
 from research.benchmarks.__main__ import load_cases, main
-from research.benchmarks.cases import Bar, Measured, Settings, Unavailable, case, run_case
-from research.benchmarks.machine import machine, stolen
 from research.benchmarks.timing import race, show
-from research.core.targets import Outcome, attempt, tally
+from research.core.cases import Case, Measured, Outcome, Run, Unavailable, case
+from research.core.machine import machine, stolen
+from research.core.thresholds import Threshold, tally
 
 NAMES = {
     "fused-float64",
@@ -39,14 +39,14 @@ NAMES = {
     "first-fit",
     "first-compile",
     "warm-start",
-    "rivals-dense",
-    "rivals-csr",
-    "rivals-text",
-    "rivals-reviews",
-    "rivals-many",
-    "rivals-kernel",
-    "rivals-cv",
-    "rivals-zero-one",
+    "baselines-dense",
+    "baselines-csr",
+    "baselines-text",
+    "baselines-reviews",
+    "baselines-many",
+    "baselines-kernel",
+    "baselines-cv",
+    "baselines-zero-one",
     "zero-one-sla",
     "zero-one-line",
     "kernel-20k",
@@ -66,7 +66,7 @@ NAMES = {
 
 
 # The other themes may have cases that only report.
-BARRED = {"passes", "fits", "zero_one", "kernel", "structured", "audit"}
+BOUND = {"passes", "families"}
 
 
 @pytest.fixture
@@ -74,36 +74,36 @@ def cases():
     """A register with one case of each fate."""
     register = {}
 
-    @case("good", "keeps its bar", Bar("time / theirs", "<=", 1.0), register=register)
-    def good(settings):
+    @case(register, "good", "keeps its bar", Threshold("time / theirs", "<=", 1.0))
+    def good(run):
         return Measured({"time / theirs": 0.5}, ["mine 1 ms, theirs 2 ms"], {"quick": "no"})
 
-    @case("slow", "misses it", Bar("time / theirs", "<=", 1.0), register=register)
-    def slow(settings):
+    @case(register, "slow", "misses it", Threshold("time / theirs", "<=", 1.0))
+    def slow(run):
         return Measured({"time / theirs": 2.0})
 
-    @case("absent", "needs data", Bar("time / theirs", "<=", 1.0), register=register)
-    def absent(settings):
+    @case(register, "absent", "needs data", Threshold("time / theirs", "<=", 1.0))
+    def absent(run):
         raise Unavailable("set BBLR_DATA_HOME")
 
-    @case("broken", "fails", Bar("time / theirs", "<=", 1.0), register=register)
-    def broken(settings):
+    @case(register, "broken", "fails", Threshold("time / theirs", "<=", 1.0))
+    def broken(run):
         raise RuntimeError("no\nluck")
 
     return register
 
 
-def test_every_case_of_the_issue_is_registered_with_bars():
+def test_every_case_is_registered_with_thresholds():
     cases = load_cases()
     assert set(cases) == NAMES
     assert all(chosen.description for chosen in cases.values())
-    assert all(chosen.bars for chosen in cases.values() if chosen.theme in BARRED)
+    assert all(chosen.thresholds for chosen in cases.values() if chosen.theme in BOUND)
 
 
 def test_list_runs_nothing(cases, capsys):
     assert main(["--list"], cases) == 0
     text = capsys.readouterr().out
-    assert "good (test_benchmarks)\n  keeps its bar\n  time / theirs ≤ 1\n" in text
+    assert "good (test_benchmarks)\n  keeps its bar\n    time / theirs ≤ 1\n" in text
     assert "broken" in text and "pass" not in text
 
 
@@ -116,11 +116,12 @@ def test_list_of_the_real_cases(capsys):
 def test_table_shows_figures_beside_bars(cases, capsys):
     assert main(["good", "slow", "absent"], cases) == 0
     text = capsys.readouterr().out
-    assert "0.5  ≤ 1       pass" in text
-    assert "2  ≤ 1       MISS" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["time", "/", "theirs", "0.5", "≤", "1", "met"] in lines
+    assert ["time", "/", "theirs", "2", "≤", "1", "missed"] in lines
     assert "mine 1 ms, theirs 2 ms" in text
     assert "absent: skipped: set BBLR_DATA_HOME" in text
-    assert "1 of 2 figures pass; 1 skipped" in text
+    assert "1 met, 1 missed, 1 not run." in text
 
 
 def test_strict_and_failures_decide_the_exit_status(cases, capsys):
@@ -137,23 +138,23 @@ def test_json_holds_figures_machine_versions_and_seed(cases, tmp_path, capsys):
     main(["good", "absent", "broken", "--json", str(path), "--seed", "7", "--quick"], cases)
     record = json.loads(path.read_text(encoding="utf-8"))
     (stamp, run), *others = record["runs"].items()
-    assert run["settings"] == {"quick": True, "seed": 7} and not others
+    assert run["settings"] == {"quick": True, "seed": 7, "repeats": 10} and not others
     assert {"numpy", "scikit-learn", "numba", "bblr"} <= set(run["versions"])
     good, absent, broken = record["cases"].values()
     assert all(found["run"] == stamp for found in (good, absent, broken))
     assert good["figures"] == [
-        {"figure": "time / theirs", "value": 0.5, "relation": "<=", "bar": 1.0, "pass": True}
+        {"figure": "time / theirs", "value": 0.5, "relation": "<=", "limit": 1.0, "met": True}
     ]
     assert good["details"] == {"quick": "no"}
     assert absent["skipped"] == "set BBLR_DATA_HOME"
     assert "luck" in broken["failure"]
-    assert "say nothing about the bars" in capsys.readouterr().out
+    assert "say nothing about the thresholds" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing"], "unknown case 'nothing'; choose from good"),
+        (["nothing"], "'nothing' is no case; choose from good"),
         (["--json", "no/such.json"], "--json needs a folder that exists"),
     ],
 )
@@ -167,28 +168,29 @@ def test_misuse_is_refused_at_once(cases, capsys, monkeypatch, tmp_path, argumen
 
 def test_two_cases_of_one_name_are_refused(cases):
     with pytest.raises(ValueError, match="two cases are named 'good'"):
-        case("good", "again", register=cases)(lambda settings: Measured({}))
+        case(cases, "good", "again")(lambda run: Measured({}))
 
 
 def test_a_figure_without_a_value_is_a_failure():
-    outcome = attempt("odd", (Bar("speed", ">=", 1),), lambda: Measured({"sped": 2.0}))
+    odd = Case("odd", "", (Threshold("speed", ">=", 1),), lambda run: Measured({"sped": 2.0}))
+    outcome = odd.run(Run())
     assert "no value was measured for speed" in outcome.failure
-    assert outcome.missed == list(outcome.bars)
+    assert outcome.missed == ["speed"]
 
 
 @pytest.mark.parametrize(
     ("relation", "kept", "missed"),
     [("<=", 1.0, 1.1), ("<", 0.9, 1.0), (">=", 1.0, 0.9), (">", 1.1, 1.0)],
 )
-def test_bars(relation, kept, missed):
-    bar = Bar("x", relation, 1.0)
-    assert bar.met(kept) and not bar.met(missed) and not bar.met(math.nan)
+def test_thresholds(relation, kept, missed):
+    limit = Threshold("x", relation, 1.0)
+    assert limit.met(kept) and not limit.met(missed) and not limit.met(math.nan)
 
 
 def test_a_skipped_case_is_neither_kept_nor_missed():
-    outcome = Outcome("a", (Bar("x", "<=", 1),), skipped="no data")
+    outcome = Outcome(Case("a", "", (Threshold("x", "<=", 1),), print), skipped="no data")
     assert outcome.missed == []
-    assert tally([outcome]) == "0 of 0 figures pass; 1 skipped"
+    assert tally(outcome.verdicts) == "0 met, 0 missed, 1 not run."
 
 
 def test_race_takes_turns_and_keeps_the_best(monkeypatch):
@@ -218,11 +220,11 @@ def test_gaussian_data_follow_the_seed():
 
 @pytest.mark.parametrize(
     "name",
-    ["fit-web8", "cv-web8", "fit-trec07p", "rivals-reviews", "csr-web8", "csr-reviews"],
+    ["fit-web8", "cv-web8", "fit-trec07p", "baselines-reviews", "csr-web8", "csr-reviews"],
 )
 def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, name):
     monkeypatch.setenv("BBLR_DATA_HOME", str(tmp_path))
-    outcome = run_case(load_cases()[name], Settings(quick=True))
+    outcome = load_cases()[name].run(Run(quick=True))
     assert "BBLR_DATA_HOME" in outcome.skipped
 
 
@@ -242,16 +244,15 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
     ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
-    monkeypatch.setattr("research.benchmarks.structured.GROUPS", 1_000)
-    monkeypatch.setattr("research.benchmarks.structured.FEW", 20)
+    monkeypatch.setattr("research.benchmarks.families.GROUPS", 1_000)
+    monkeypatch.setattr("research.benchmarks.families.FEW", 20)
     monkeypatch.setattr("research.benchmarks.passes.ROWS", 2_000)
-    monkeypatch.setattr("research.benchmarks.zero_one.ROWS", 2_000)
-    monkeypatch.setattr("research.benchmarks.faster.ROWS", 2_000)
-    monkeypatch.setattr(scaling, "MEMORY_ROWS", 2_000)
-    monkeypatch.setattr("research.benchmarks.out_of_core.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.fits.ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.memory.MEMORY_ROWS", 2_000)
+    monkeypatch.setattr("research.benchmarks.memory.ROWS", 2_000)
     if name.startswith("audit"):
         pytest.importorskip("cleanlab")
-    outcome = run_case(load_cases()[name], Settings(quick=True))
+    outcome = load_cases()[name].run(Run(quick=True))
     assert outcome.failure == "" and outcome.measured is not None
     assert all(value > 0 for value in outcome.measured.figures.values())
 

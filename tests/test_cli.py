@@ -102,7 +102,7 @@ def test_no_noise_means_clean_data_only(folder):
 
 
 def test_interruption_leaves_a_valid_file_and_a_hint(folder, monkeypatch):
-    from bblr.comparison.terminal import LiveProgress
+    from bblr.comparison.session import LiveProgress
 
     show = LiveProgress.advance
 

@@ -1,1 +1,10 @@
-"""Times and memory of bblr beside its rivals: ``python -m research.benchmarks [NAME ...]``."""
+"""Times and memory of bblr beside baselines: ``python -m research.benchmarks [NAME ...]``."""
+
+from functools import partial
+
+from research.core.cases import Case, case
+
+__all__ = ["CASES", "benchmark"]
+
+CASES: dict[str, Case] = {}
+benchmark = partial(case, CASES)

@@ -1,6 +1,6 @@
 """The page of a record, in Markdown: ``python -m research.benchmarks.page RECORD PAGE``.
 
-The plots go into the folder of the record. The same record gives the same page, byte for byte.
+The plots go into the folder of the record.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bblr._atomic import whole_file
-from research.benchmarks import records
-from research.benchmarks.drawing import plot
-from research.benchmarks.rivals import OURS
-from research.benchmarks.series import slope
-from research.benchmarks.timing import shown_ratio, shown_seconds
+import pandas as pd
 
-__all__ = ["main", "render"]
+from bblr._atomic import whole_file
+from bblr._settings import SettingError
+from bblr.comparison.document import markdown_table
+from research.benchmarks.timing import shown_ratio, shown_seconds, slope
+from research.benchmarks.tournaments import OURS
+from research.core.cases import read_cases
+from research.core.charts import COLOURS, Chart
+from research.core.thresholds import Threshold, number
+
+__all__ = ["draw", "main", "render"]
 
 INTRO = """# Benchmarks
 
@@ -32,17 +36,6 @@ that stopped at their own limit of iterations."""
 QUICK = "**A run on little data, to try the cases: its figures say nothing.**"
 
 Found = Mapping[str, Mapping[str, Any]]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _runs(record: Mapping[str, Any]) -> Iterator[str]:
@@ -63,151 +56,135 @@ def _runs(record: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _overview(found: Found) -> Iterator[str]:
-    """Rivals down, kinds of work across: time over ours."""
-    tables = {name: case["details"]["table"] for name, case in found.items()}
-    rivals = list(dict.fromkeys(row["rival"] for table in tables.values() for row in table))
-    rows = []
-    for rival in rivals:
-        cells = [rival]
-        for table in tables.values():
-            row = next((row for row in table if row["rival"] == rival), None)
-            cells.append("" if row is None else _ratio(row))
-        rows.append(cells)
-    yield "## Beside the rivals"
-    yield (
-        "Time over ours: above 1 we are faster. Where a cell is empty, a rival cannot do the work "
-        "or was not installed."
-    )
-    yield _table(["", *(name.removeprefix("rivals-") for name in tables)], rows)
+def _figures(found: Found) -> Iterator[str]:
+    """Yield the figures with thresholds, then the others that do not grow with something."""
+    rows = [
+        (f"`{name}`: {case['description']}", f["figure"], number(f["value"]), _threshold(f))
+        for name, case in found.items()
+        for f in case.get("figures", ())
+    ]
+    if rows:
+        yield "## Figures with a threshold"
+        yield markdown_table(pd.DataFrame(rows, columns=["case", "figure", "measured", "limit"]))
 
 
-def _ratio(row: Mapping[str, Any]) -> str:
-    return shown_ratio(row["ratio"]) + (" †" if row["stopped"] else "")
+def _threshold(figure: Mapping[str, Any]) -> str:
+    label = Threshold(figure["figure"], figure["relation"], figure["limit"]).label
+    return label + ("" if figure["met"] else ": *missed*")
 
 
 def _tournaments(found: Found) -> Iterator[str]:
-    """Yield a table a kind of work."""
-    for name, case in found.items():
-        details = case["details"]
-        rows, features = details["shape"]
-        yield f"### `{name}`: {case['description']}"
-        yield _table(
-            ["", "settings", "time", f"time / {OURS}", details["score"]],
-            [
-                [
-                    row["rival"],
-                    f"`{row['settings']}`" if row["settings"] else "",
-                    shown_seconds(row["seconds"]),
-                    _ratio(row),
-                    f"{row['error']:.2f}",
-                ]
-                for row in details["table"]
-            ],
+    """Yield an overview, baselines down and kinds of work across, and a table a kind."""
+    frames = {name: pd.DataFrame(case["details"]["table"]) for name, case in found.items()}
+    for frame in frames.values():
+        frame["shown"] = frame["ratio"].map(shown_ratio) + frame["stopped"].map(
+            {True: " †"}
+        ).fillna("")
+    columns = [
+        frame.set_index("baseline")["shown"].rename(name.removeprefix("baselines-"))
+        for name, frame in frames.items()
+    ]
+    overview = pd.concat(columns, axis=1).fillna("")
+    yield "## Beside the baselines"
+    yield (
+        "Time over ours: above 1 we are faster. Where a cell is empty, a baseline cannot do the "
+        "work or was not installed."
+    )
+    yield markdown_table(overview.reset_index(names=""))
+    for name, frame in frames.items():
+        details = found[name]["details"]
+        yield f"### `{name}`: {found[name]['description']}"
+        yield markdown_table(
+            pd.DataFrame(
+                {
+                    "": frame["baseline"],
+                    "settings": [f"`{text}`" if text else "" for text in frame["settings"]],
+                    "time": frame["seconds"].map(shown_seconds),
+                    f"time / {OURS}": frame["shown"],
+                    details["score"]: frame["error"].map("{:.2f}".format),
+                }
+            )
         )
         missing = "".join(f" {who}: {why}." for who, why in details["missing"].items())
-        yield f"{rows:,} × {features:,} rows to fit.{missing}"
+        yield "{:,} × {:,} rows to fit.".format(*details["shape"]) + missing
 
 
 def _growth(found: Found, folder: str) -> Iterator[str]:
-    """A plot and a table a series."""
+    """Yield a plot and a table a series."""
     yield "## Growth"
     for name, case in found.items():
         series = case["details"]["series"]
-        points = series["points"]
-        sizes = [size for size, _ in next(iter(points.values()))]
-        yield f"### `{name}`: {case['description']}"
-        yield f"![{_words(name, series)}]({folder}/{name}.svg)"
+        sizes = [f"{size:,}" for size, _ in next(iter(series["points"].values()))]
         rows = [
             [who, *(shown_seconds(s) for _, s in times), f"{slope(times):.2f}"]
-            for who, times in points.items()
+            for who, times in series["points"].items()
         ]
-        yield _table([series["axis"], *(f"{size:,}" for size in sizes), "slope"], rows)
+        yield f"### `{name}`: {case['description']}"
+        what = f"{name}: time by {series['axis']}, {series['what']}"
+        yield f"![{what}]({folder}/{name}.svg)"
+        yield markdown_table(pd.DataFrame(rows, columns=[series["axis"], *sizes, "slope"]))
         yield f"{series['what']}."
 
 
-def _words(name: str, series: Mapping[str, Any]) -> str:
-    return f"{name}: time by {series['axis']}, {series['what']}"
-
-
-def _bars(found: Found) -> Iterator[str]:
-    """Figures that must be kept."""
+def _others(found: Found) -> Iterator[str]:
     rows = [
-        [f"`{name}`: {case['description']}", bar["figure"], _number(bar["value"]), _bar(bar)]
+        (f"`{name}`: {case['description']}", figure, number(value))
         for name, case in found.items()
-        for bar in case["figures"]
+        for figure, value in case.get("reported", {}).items()
+        if "series" not in case.get("details", ())
     ]
-    yield "## Figures with a bar"
-    yield _table(["case", "figure", "measured", "bar"], rows)
+    if rows:
+        yield "## Other figures"
+        yield markdown_table(pd.DataFrame(rows, columns=["case", "figure", "measured"]))
+    lacking = {name: case for name, case in found.items() if "details" not in case}
+    if lacking:
+        yield "## Not measured"
+        yield "\n".join(
+            f"- `{name}`: {case.get('skipped') or 'failed: ' + case['failure']}"
+            for name, case in lacking.items()
+        )
 
 
-def _bar(bar: Mapping[str, Any]) -> str:
-    sign = {"<=": "≤", ">=": "≥"}.get(bar["relation"], bar["relation"])
-    return f"{sign} {bar['bar']:g}" + ("" if bar["pass"] else ": *missed*")
+def _with(cases: Found, detail: str) -> Found:
+    return {name: case for name, case in cases.items() if case.get("details", {}).get(detail)}
 
 
-def _reported(found: Found) -> Iterator[str]:
-    """Figures without a bar."""
-    rows = [
-        [f"`{name}`: {case['description']}", figure, _number(value)]
-        for name, case in found.items()
-        for figure, value in case["reported"].items()
-    ]
-    yield "## Other figures"
-    yield _table(["case", "figure", "measured"], rows)
-
-
-def _lacking(found: Found) -> Iterator[str]:
-    yield "## Not measured"
-    yield "\n".join(
-        f"- `{name}`: {case.get('skipped') or 'failed: ' + case['failure']}"
-        for name, case in found.items()
-    )
-
-
-def _with(cases: Found, *keys: str) -> dict[str, Mapping[str, Any]]:
-    """Return the cases that have something at a path of keys."""
-    chosen = {}
-    for name, case in cases.items():
-        value: Any = case
-        for key in keys:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if value:
-            chosen[name] = case
-    return chosen
-
-
-def render(record: Mapping[str, Any], source: str) -> tuple[str, dict[str, str]]:
-    """Return the page of a record, and its plots by file name.
+def render(record: Mapping[str, Any], source: str) -> str:
+    """Return the page of a record; the same for the same record, byte for byte.
 
     Parameters
     ----------
     record : mapping
-        As `research.benchmarks.records` keeps it.
+        As `research.core.cases` keeps it.
     source : str
         Where the record lies, seen from the page.
     """
     cases = record["cases"]
-    tables, series = _with(cases, "details", "table"), _with(cases, "details", "series")
-    others = {n: c for n, c in _with(cases, "reported").items() if n not in series}
-    failed = {n: c for n, c in cases.items() if "details" not in c}
-    blocks = [INTRO.format(record=source), *_runs(record)]
-    blocks += _bars(bars) if (bars := _with(cases, "figures")) else ()
-    if tables:
-        blocks += [*_overview(tables), *_tournaments(tables)]
-    blocks += _growth(series, os.path.dirname(source) or ".") if series else ()
-    blocks += _reported(others) if others else ()
-    blocks += _lacking(failed) if failed else ()
-    plots = {
-        f"{name}.svg": plot(found["points"], found["axis"], _words(name, found))
-        for name, case in series.items()
-        for found in [case["details"]["series"]]
-    }
-    return "\n\n".join(blocks) + "\n", plots
+    blocks = [INTRO.format(record=source), *_runs(record), *_figures(cases)]
+    if tables := _with(cases, "table"):
+        blocks += _tournaments(tables)
+    if series := _with(cases, "series"):
+        blocks += _growth(series, os.path.dirname(source) or ".")
+    return "\n\n".join([*blocks, *_others(cases)]) + "\n"
+
+
+def draw(series: Mapping[str, Any], path: Path) -> None:
+    """Draw times by size, both on logarithmic axes."""
+    with Chart(path, 6.4, 4.2) as figure:
+        axes = figure.add_subplot()
+        for colour, mark, (name, points) in zip(
+            COLOURS.values(), "osD^vPX", series["points"].items(), strict=False
+        ):
+            axes.plot(*zip(*points, strict=True), marker=mark, color=colour, label=name)
+        sizes = [size for size, _ in next(iter(series["points"].values()))]
+        axes.set(xscale="log", yscale="log", xlabel=series["axis"], ylabel="seconds")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.set_xticks([], minor=True)
+        axes.legend()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page of a record; returns the exit status."""
+    """Write the page of a record and its plots; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m research.benchmarks.page", description=__doc__
     )
@@ -215,15 +192,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("page", type=Path, help="the Markdown file to write")
     chosen = parser.parse_args(arguments)
     try:
-        record = records.read(chosen.record)
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
+        record = read_cases(chosen.record)
+        if not record["cases"]:
+            raise SettingError("record", f"{str(chosen.record)!r} holds no cases")
+    except SettingError as error:
+        parser.error(error.problem)
     source = os.path.relpath(chosen.record, chosen.page.parent).replace(os.sep, "/")
-    page, plots = render(record, source)
-    texts = {chosen.page: page, **{chosen.record.parent / name: p for name, p in plots.items()}}
-    for path, text in texts.items():
-        with whole_file(path) as file:
-            file.write(text.encode())
+    with whole_file(chosen.page) as file:
+        file.write(render(record, source).encode())
+    for name, case in _with(record["cases"], "series").items():
+        draw(case["details"]["series"], chosen.record.parent / f"{name}.svg")
     return 0
 
 

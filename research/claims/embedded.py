@@ -1,27 +1,24 @@
-"""Claims on the four embedded sets: training loss, and cross-validated errors with their noise."""
+"""Claims by cross-validation on sets that are always at hand: errors, clean and noisy."""
 
 from __future__ import annotations
 
-import tempfile
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+import pandas as pd
 
+from bblr.comparison.cells import CLEAN, Cell, Condition, Fit
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
-from bblr.comparison.settings import CLEAN, Condition
-from bblr.comparison.sources import EMBEDDED, Table, load_table
+from bblr.comparison.sources import EMBEDDED, Table, load_table, make_table
 from bblr.comparison.summary import Group, Row, Summary, condition_of, summarise
-from bblr.comparison.terminal import LiveProgress
 from bblr.evaluation import mcnemar, pooled_mcnemar
-from research.claims.base import Claim, ClaimRun
-from research.core.targets import Bar, Measured
-
-__all__ = ["EMBEDDED_CLAIMS", "NOISES"]
+from research.claims import claim
+from research.core.cases import Measured, Run
+from research.core.thresholds import Relation, Threshold
+from research.paper.trainers import TRAINERS
 
 SEEDS = (0, 1, 2, 3, 4)
 SUBJECTS = ("BBLR3", "BBLR4")
@@ -29,57 +26,43 @@ METHODS = (*BASELINES, *SUBJECTS, "BBLR")
 PROTOCOLS = ("uniform-one-class", "uniform-random")
 BOTH = "both protocols"
 NOISES = tuple(Condition(0.1, protocol, "training") for protocol in PROTOCOLS)
+TRAINER = TRAINERS["BBLR2-train"]
+_PAIRS = [(method, baseline) for method in SUBJECTS for baseline in BASELINES]
 _LARGEST_SUM = f"largest sum of training errors, seeds {SEEDS[0]}-{SEEDS[-1]}"
 
 
-def training_errors(table: Table, seed: int) -> int:
-    """Count the training errors of one fit on z-scored features; a score of 0 is one."""
-    from sklearn.preprocessing import StandardScaler
-
-    from bblr import BBLRClassifier
-
-    X = StandardScaler().fit_transform(table.X)
-    model = BBLRClassifier(prior="empirical", l2=1e-3, random_state=seed).fit(X, table.y)
-    sign = np.where(table.y == 1, 1.0, -1.0)
-    return int(np.sum(sign * model.decision_function(X) <= 0))
-
-
-def _training(run: ClaimRun) -> Measured:
+@claim(
+    "training-errors",
+    "BBLRClassifier(prior='empirical', l2=1e-3) on Breast, Heart, Liver and Pima, z-scored: "
+    "training errors, a score of 0 counted as one",
+    Threshold(_LARGEST_SUM, "<=", 275),
+)
+def training_errors(run: Run) -> Measured:
     tables = [load_table(name) for name in EMBEDDED]
-    tasks = [(table, seed) for seed in SEEDS for table in tables]
-    counts = Parallel(n_jobs=run.jobs)(delayed(training_errors)(*task) for task in tasks)
-    by_seed = np.reshape(counts, (len(SEEDS), len(tables)))
-    sums = by_seed.sum(axis=1).tolist()
-    notes = [
-        f"seed {seed}: {' + '.join(map(str, row))} = {total}"
-        for seed, row, total in zip(SEEDS, by_seed.tolist(), sums, strict=True)
+    fits = [
+        Fit(Cell(t.name, t.fingerprint, CLEAN, TRAINER.name, 0, 0, 1, seed), t, TRAINER)
+        for seed in SEEDS
+        for t in tables
     ]
-    details = {"data": list(EMBEDDED), "seeds": list(SEEDS), "errors": by_seed.tolist()}
-    return Measured({_LARGEST_SUM: max(sums)}, notes, details)
+    frame = run.frame(fits).pivot(index="seed", columns="data", values="train_errors")[[*EMBEDDED]]
+    notes = [
+        f"seed {seed}: {' + '.join(map(str, row))} = {row.sum()}" for seed, row in frame.iterrows()
+    ]
+    details = {"data": list(EMBEDDED), "seeds": list(SEEDS), "errors": frame.to_numpy().tolist()}
+    return Measured({_LARGEST_SUM: float(frame.sum(axis=1).max())}, notes, details)
 
 
 def compare(
-    run: ClaimRun, conditions: tuple[Condition, ...], names: tuple[str, ...] = METHODS
+    run: Run,
+    conditions: tuple[Condition, ...],
+    names: tuple[str, ...] = METHODS,
+    tables: tuple[Table, ...] | None = None,
 ) -> list[Record]:
     """Run the comparison behind a claim; fails where any of its cells did."""
-    tables = tuple(load_table(name) for name in EMBEDDED)
+    tables = tables or tuple(load_table(name) for name in EMBEDDED)
     methods = select_methods(names)
-    comparison = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
-    with tempfile.TemporaryDirectory() as folder, LiveProgress(run.console, run.jobs) as progress:
-        records = comparison.run(
-            run.records or Path(folder) / "claims.jsonl",
-            jobs=run.jobs,
-            on_start=progress.start,
-            on_record=progress.advance,
-        )
-    failures = [record for record in records if "failure" in record]
-    if failures:
-        first = failures[0]
-        raise RuntimeError(
-            f"{len(failures)} of {len(records)} fits failed, the first of them "
-            f"{first['label']} on {first['data']}: {first['failure']}"
-        )
-    return records
+    found = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
+    return run.results(found.fits())
 
 
 def _row(group: Group, method: str) -> Row:
@@ -89,28 +72,32 @@ def _row(group: Group, method: str) -> Row:
     return row
 
 
-def below(row: Row, rival: Row) -> float:
-    """Errors of a method as percent below those of a rival."""
-    return 100.0 * (1.0 - row.errors / rival.errors)
+def _pool(groups: list[Group], method: str, baseline: str) -> tuple[float, float]:
+    """Over several tables: errors in percent below those of a baseline, and McNemar's z."""
+    rows = [_row(group, method) for group in groups]
+    mine, theirs = sum(r.errors for r in rows), sum(_row(g, baseline).errors for g in groups)
+    better, worse = (
+        sum(getattr(r.versus[baseline], n) for r in rows) for n in ("better", "worse")
+    )
+    z = (better - worse) / sqrt(better + worse) if better + worse else 0.0
+    return 100.0 * (1.0 - mine / theirs), z
 
 
 def _lines(summary: Summary, condition: Condition) -> list[str]:
-    """Describe one condition: error rates by set, errors in all, and the difference to rivals."""
+    """Describe one condition: error rates by set, errors in all, the difference to baselines."""
     total = summary.total(condition)
     head = "".join(f"{name:>8}" for name in summary.data)
     lines = [f"{condition.label}, error %:", f"{'':6}{head}{'errors':>9}   below LR, SVM"]
     for method in summary.methods:
-        rates = "".join(
-            f"{_row(summary.group(name, condition), method).rate:8.2f}" for name in summary.data
-        )
-        row = _row(total, method)
-        gains = [] if method in BASELINES else [below(row, _row(total, r)) for r in BASELINES]
-        shown = ", ".join(f"{gain:+.1f} %" for gain in gains)
-        lines.append(f"{method:6}{rates}{row.errors:9.1f}   {shown}".rstrip())
+        groups = [summary.group(name, condition) for name in summary.data]
+        rates = "".join(f"{_row(group, method).rate:8.2f}" for group in groups)
+        others = [] if method in BASELINES else BASELINES
+        gains = ", ".join(f"{_pool([total], method, name)[0]:+.1f} %" for name in others)
+        lines.append(f"{method:6}{rates}{_row(total, method).errors:9.1f}   {gains}".rstrip())
     return lines
 
 
-def _details(run: ClaimRun, summary: Summary) -> dict[str, Any]:
+def _details(run: Run, summary: Summary) -> dict[str, Any]:
     tables = [
         {
             "data": group.data,
@@ -119,7 +106,7 @@ def _details(run: ClaimRun, summary: Summary) -> dict[str, Any]:
             "errors": row.errors,
             "rate": row.rate,
             "log_loss": row.log_loss,
-            "z": {rival: test.z for rival, test in row.versus.items()},
+            "z": {baseline: test.z for baseline, test in row.versus.items()},
         }
         for group in (*summary.groups, *summary.totals)
         for row in group.rows
@@ -127,143 +114,164 @@ def _details(run: ClaimRun, summary: Summary) -> dict[str, Any]:
     return {"seed": run.seed, "repeats": run.repeats, "folds": summary.folds, "tables": tables}
 
 
-def _excess(method: str, data: str) -> str:
+def _excess(method: str, data: str | None) -> str:
     return f"{method} on {data}, points above the better of LR and SVM"
 
 
-def _below(method: str, rival: str, where: str = "total") -> str:
-    return f"{method}, {where}, errors % below {rival}"
+def _below(method: str, baseline: str, where: str = "total") -> str:
+    return f"{method}, {where}, errors % below {baseline}"
 
 
-def _clean(run: ClaimRun) -> Measured:
-    summary = summarise(compare(run, (CLEAN,)))
-    total = summary.total(CLEAN)
-    figures = {}
-    for method in SUBJECTS:
-        for group in summary.groups:
-            rivals = [_row(group, rival).rate for rival in BASELINES]
-            figures[_excess(method, str(group.data))] = _row(group, method).rate - min(rivals)
-        for rival in BASELINES:
-            figures[_below(method, rival)] = below(_row(total, method), _row(total, rival))
-    return Measured(figures, _lines(summary, CLEAN), _details(run, summary))
-
-
-def _z(method: str, rival: str, where: str) -> str:
-    return f"{method}, {where}, McNemar z against {rival}"
+def _z(method: str, baseline: str, where: str) -> str:
+    return f"{method}, {where}, McNemar z against {baseline}"
 
 
 def _lower(protocol: str) -> str:
     return f"BBLR4, {protocol}, sets with lower log-loss than LR"
 
 
-def _noisy(run: ClaimRun) -> Measured:
+@claim(
+    "uci-clean",
+    "repeated 5-fold test errors on the four sets against tuned LR and SVM",
+    *(Threshold(_excess(method, name), "<=", 0.3) for method in SUBJECTS for name in EMBEDDED),
+    *(Threshold(_below(*pair), ">", 0) for pair in _PAIRS),
+)
+def uci_clean(run: Run) -> Measured:
+    summary = summarise(compare(run, (CLEAN,)))
+    figures = {
+        _excess(method, group.data): _row(group, method).rate
+        - min(_row(group, baseline).rate for baseline in BASELINES)
+        for method in SUBJECTS
+        for group in summary.groups
+    }
+    figures |= {_below(*pair): _pool([summary.total(CLEAN)], *pair)[0] for pair in _PAIRS}
+    return Measured(figures, _lines(summary, CLEAN), _details(run, summary))
+
+
+@claim(
+    "uci-noisy",
+    "the same with 10 % uniform noise in the training folds, by both label protocols",
+    *(Threshold(_below(*pair, w), ">=", 12) for w in (*PROTOCOLS, BOTH) for pair in _PAIRS),
+    *(Threshold(_z(*pair, w), ">=", 3) for w in (*PROTOCOLS, BOTH) for pair in _PAIRS),
+    *(Threshold(_lower(protocol), ">=", 3) for protocol in PROTOCOLS),
+)
+def uci_noisy(run: Run) -> Measured:
     records = compare(run, NOISES)
     summary = summarise(records)
+    totals = {p: [summary.total(c)] for p, c in zip(PROTOCOLS, NOISES, strict=True)}
+    totals[BOTH] = [summary.total(condition) for condition in NOISES]
     figures: dict[str, float] = {}
+    for where, groups in totals.items():
+        for pair in _PAIRS:
+            figures[_below(*pair, where)], figures[_z(*pair, where)] = _pool(groups, *pair)
     notes: list[str] = []
     for condition, protocol in zip(NOISES, PROTOCOLS, strict=True):
-        total = summary.total(condition)
-        for method in SUBJECTS:
-            for rival in BASELINES:
-                row = _row(total, method)
-                figures[_below(method, rival, protocol)] = below(row, _row(total, rival))
-                figures[_z(method, rival, protocol)] = row.versus[rival].z
         losses = [
-            (name, _log_loss(group, "BBLR4"), _log_loss(group, "LR"))
-            for name, group in ((name, summary.group(name, condition)) for name in summary.data)
+            [_row(summary.group(name, condition), method).log_loss for method in ("BBLR4", "LR")]
+            for name in summary.data
         ]
-        figures[_lower(protocol)] = sum(mine < theirs for _, mine, theirs in losses)
-        notes += _lines(summary, condition)
-        shown = ", ".join(f"{name} {mine:.3f} ({theirs:.3f})" for name, mine, theirs in losses)
-        notes.append(f"log-loss of BBLR4 (LR): {shown}")
-    for method in SUBJECTS:
-        for rival in BASELINES:
-            gain, z = _pool(summary, method, rival)
-            figures |= {_below(method, rival, BOTH): gain, _z(method, rival, BOTH): z}
-    notes += _pooled_lines(records, summary)
+        pairs = list(zip(summary.data, losses, strict=True))
+        figures[_lower(protocol)] = sum((own or 0.0) < (lr or 0.0) for own, lr in losses)
+        shown = ", ".join(f"{name} {own:.3f} ({lr:.3f})" for name, (own, lr) in pairs)
+        notes += [*_lines(summary, condition), f"log-loss of BBLR4 (LR): {shown}"]
+    notes.append(f"{BOTH} together:")
+    for method in (m for m in summary.methods if m not in BASELINES):
+        for baseline in BASELINES:
+            gain, z = _pool(totals[BOTH], method, baseline)
+            notes.append(
+                f"{method:6}{gain:+.1f} % below {baseline}, z {z:+.1f} (every repeat counted "
+                f"anew, as in the paper: {_paper_z(records, method, baseline):+.1f})"
+            )
     return Measured(figures, notes, _details(run, summary))
 
 
-def _log_loss(group: Group, method: str) -> float:
-    loss = _row(group, method).log_loss
-    if loss is None:
-        raise LookupError(f"{method} has no probabilities")
-    return loss
-
-
-def _pool(summary: Summary, method: str, rival: str) -> tuple[float, float]:
-    """Over all conditions: errors in percent below those of a rival, and McNemar's z."""
-    totals = [summary.total(condition) for condition in summary.conditions]
-    rows = [_row(total, method) for total in totals]
-    mine, theirs = sum(r.errors for r in rows), sum(_row(t, rival).errors for t in totals)
-    better = sum(row.versus[rival].better for row in rows)
-    worse = sum(row.versus[rival].worse for row in rows)
-    z = (better - worse) / sqrt(better + worse) if better + worse else 0.0
-    return 100.0 * (1.0 - mine / theirs), z
-
-
-def _pooled_lines(records: list[Record], summary: Summary) -> list[str]:
-    """Both protocols together, and the paper's z, which counts every repeat anew."""
-    lines = [f"{BOTH} together:"]
-    for method in summary.methods:
-        for rival in BASELINES if method not in BASELINES else ():
-            gain, z = _pool(summary, method, rival)
-            every = _paper_z(records, method, rival)
-            lines.append(
-                f"{method:6}{gain:+.1f} % below {rival}, z {z:+.1f} (every repeat counted "
-                f"anew, as in the paper: {every:+.1f})"
-            )
-    return lines
-
-
-def _paper_z(records: list[Record], method: str, rival: str) -> float:
+def _paper_z(records: list[Record], method: str, baseline: str) -> float:
     def by_fold(name: str) -> dict[Any, Record]:
         mine = (record for record in records if record["method"] == name)
         return {(r["data"], condition_of(r), r["repeat"], r["fold"]): r for r in mine}
 
-    ours, theirs = by_fold(method), by_fold(rival)
+    ours, theirs = by_fold(method), by_fold(baseline)
     return pooled_mcnemar(
         mcnemar(a["truth"], a["predictions"], theirs[fold]["predictions"])
         for fold, a in ours.items()
     ).z
 
 
-_NOISY_BARS = tuple(
-    bar
-    for where in (*PROTOCOLS, BOTH)
-    for method in SUBJECTS
-    for rival in BASELINES
-    for bar in (
-        Bar(_below(method, rival, where), ">=", 12),
-        Bar(_z(method, rival, where), ">=", 3),
-    )
-)
+MANY_SETS = ("iris", "wine", "digits")
+MANY_NOISES = {
+    "10 % flipped labels": Condition(0.1, "label-flip", "training"),
+    "20 % flipped labels": Condition(0.2, "label-flip", "training"),
+    "10 % outlier rows": Condition(0.1, "uniform-random", "training"),
+}
+_FIGURES: dict[str, tuple[Relation, float]] = {
+    "clean: errors / LR's": ("<=", 1.0),
+    "noisy: errors / LR's": ("<", 1.0),
+    "noisy: pooled McNemar z": (">=", 1.96),
+    "noisy: log-loss / LR's": ("<", 1.0),
+    "noisy: calibration error / LR's": ("<", 1.0),
+}
 
-EMBEDDED_CLAIMS = (
-    Claim(
-        "training-errors",
-        "BBLRClassifier(prior='empirical', l2=1e-3) on Breast, Heart, Liver and Pima, z-scored: "
-        "training errors, a score of 0 counted as one",
-        (Bar(_LARGEST_SUM, "<=", 275),),
-        _training,
-    ),
-    Claim(
-        "uci-clean",
-        "repeated 5-fold test errors on the four sets against tuned LR and SVM",
-        tuple(
-            bar
-            for method in SUBJECTS
-            for bar in (
-                *(Bar(_excess(method, name), "<=", 0.3) for name in EMBEDDED),
-                *(Bar(_below(method, rival), ">", 0) for rival in BASELINES),
-            )
-        ),
-        _clean,
-    ),
-    Claim(
-        "uci-noisy",
-        "the same with 10 % uniform noise in the training folds, by both label protocols",
-        (*_NOISY_BARS, *(Bar(_lower(protocol), ">=", 3) for protocol in PROTOCOLS)),
-        _noisy,
-    ),
+
+@claim(
+    "many-classes",
+    "BBLRClassifierCV on iris, wine and digits beside tuned multinomial regression",
+    *(Threshold(figure, *limit) for figure, limit in _FIGURES.items()),
 )
+def many_classes(run: Run) -> Measured:
+    from sklearn import datasets
+
+    tables = tuple(
+        make_table(name, *getattr(datasets, f"load_{name}")(return_X_y=True)) for name in MANY_SETS
+    )
+    records = compare(run, (CLEAN, *MANY_NOISES.values()), ("LR", "BBLR"), tables)
+    labels = {condition: name for name, condition in (("clean", CLEAN), *MANY_NOISES.items())}
+    frame: Any = pd.DataFrame(records)
+    frame["noise"] = [labels[condition_of(record)] for record in records]
+    frame["wrong"] = [
+        np.not_equal(truth, found)
+        for truth, found in zip(frame["truth"], frame["predictions"], strict=True)
+    ]
+    notes = [f"{'':32} (each: LR, then BBLR)"]
+    for (noise, name), some in frame.groupby(["noise", "data"], sort=False):
+        notes.append(_many_line(f"{name}, {noise}", some, run.repeats))
+    parts = {
+        "clean": frame[frame["noise"] == "clean"],
+        "noisy": frame[frame["noise"] != "clean"],
+    }
+    notes += [_many_line(f"all, {which}", some, run.repeats) for which, some in parts.items()]
+    (clean, _), (noisy, z) = (_many(some, run.repeats) for some in parts.values())
+    values = [
+        clean["BBLR"]["errors"] / max(clean["LR"]["errors"], 1.0),
+        noisy["BBLR"]["errors"] / max(noisy["LR"]["errors"], 1.0),
+        z,
+        noisy["BBLR"]["log_loss"] / noisy["LR"]["log_loss"],
+        noisy["BBLR"]["calibration_error"] / noisy["LR"]["calibration_error"],
+    ]
+    keep = ["data", "noise", "method", "repeat", "fold", "errors", "log_loss", "calibration_error"]
+    details = {"cells": frame[keep].to_dict("records")}
+    return Measured(dict(zip(_FIGURES, values, strict=True)), notes, details)
+
+
+def _many(some: Any, repeats: int) -> tuple[Any, float]:
+    """Errors of a repeat, log-loss and calibration as means over data sets; and pooled z."""
+    means = some.groupby(["method", "data"])[["log_loss", "calibration_error"]].mean()
+    totals = means.groupby("method").mean()
+    totals["errors"] = some.groupby("method")["errors"].sum() / repeats
+    by_fold = some.pivot(
+        index=["data", "noise", "repeat", "fold"], columns="method", values="wrong"
+    )
+    counts = [
+        (int(np.sum(own & ~lr)), int(np.sum(~own & lr)))
+        for own, lr in zip(by_fold["BBLR"], by_fold["LR"], strict=True)
+    ]
+    return totals.T, pooled_mcnemar(counts).z
+
+
+def _many_line(label: str, some: Any, repeats: int) -> str:
+    totals, z = _many(some, repeats)
+    lr, own = totals["LR"], totals["BBLR"]
+    return (
+        f"{label:32} errors {lr['errors']:7.1f} {own['errors']:7.1f}  z {z:+5.1f}   "
+        f"log-loss {lr['log_loss']:.3f} {own['log_loss']:.3f}   "
+        f"calibration {lr['calibration_error']:.3f} {own['calibration_error']:.3f}"
+    )

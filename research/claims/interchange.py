@@ -13,11 +13,12 @@ from scipy.sparse import issparse
 import bblr
 from bblr import datasets
 from bblr._numeric.arrays import as_dense
-from research.claims.base import Claim, ClaimRun
-from research.core.targets import Bar, Measured, Unavailable
+from research.claims import claim
+from research.core.cases import Measured, Run, Unavailable
+from research.core.thresholds import Threshold
 
-__all__ = ["INTERCHANGE_CLAIMS"]
-
+_LABELS = "labels that differ"
+_PROBABILITIES = "largest difference of probabilities"
 KERNELS = ("rbf", "poly", "linear", "laplacian", "cosine")
 # Rows to fit on, rows at a time in dense form, and rows for kernels where features are many.
 FIT_ROWS, KERNEL_ROWS = 2_000, 500
@@ -129,7 +130,13 @@ def _cell(data: str, name: str, model: Any, X: Any) -> Cell:
     return Cell(data, name, X.shape[0], differing, distance)
 
 
-def _work(run: ClaimRun) -> Measured:
+@claim(
+    "onnx",
+    "every classifier beside its ONNX graph in onnxruntime, on every data set at hand",
+    Threshold(_LABELS, "<=", 0.0),
+    Threshold(_PROBABILITIES, "<=", 1e-6),
+)
+def onnx(run: Run) -> Measured:
     for package in ("skl2onnx", "onnxruntime"):
         if find_spec(package) is None:
             raise Unavailable(f"{package} is not installed; run: pip install 'bblr[onnx]'")
@@ -143,8 +150,7 @@ def _work(run: ClaimRun) -> Measured:
             continue
         for cell in compare(data, X, y, run.seed):
             cells.append(cell)
-            notes.append(_line(cell))
-            run.console.print(notes[-1], highlight=False, markup=False, soft_wrap=True)
+            notes.append(run.tell(_line(cell)))
     figures = {
         _LABELS: float(sum(cell.differing for cell in cells)),
         _PROBABILITIES: max(cell.distance for cell in cells),
@@ -158,16 +164,3 @@ def _line(cell: Cell) -> str:
         f"{cell.data:22} {cell.classifier:24} {cell.rows:7,} rows  "
         f"{cell.differing} labels differ  {distance}"
     )
-
-
-_LABELS = "labels that differ"
-_PROBABILITIES = "largest difference of probabilities"
-
-INTERCHANGE_CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "onnx",
-        "every classifier beside its ONNX graph in onnxruntime, on every data set at hand",
-        (Bar(_LABELS, "<=", 0.0), Bar(_PROBABILITIES, "<=", 1e-6)),
-        _work,
-    ),
-)

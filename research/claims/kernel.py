@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
+from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.records import Record
-from bblr.comparison.settings import CLEAN, Condition
 from bblr.comparison.sources import EMBEDDED
-from research.claims.base import Claim, ClaimRun
+from research.claims import claim
 from research.claims.embedded import compare
-from research.claims.research import available
-from research.core.targets import Bar, Measured
-from research.paper.exhibits.table_kernel import EXHIBIT as ALL_VECTORS
-from research.paper.exhibits.table_sparse_kernel import EXHIBIT as FEW_VECTORS
+from research.core.cases import Measured, Run, available
+from research.core.thresholds import Threshold
+from research.paper.exhibits.kernel_exhibits import KERNEL, SPARSE_KERNEL
 from research.studies.sparsity import Parts, Point, measure, trec07p_parts
 
-__all__ = ["KERNEL_CLAIMS"]
-
-RIVAL, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
-KERNEL_METHODS = (RIVAL, DENSE, SPARSE, MIXTURE)
+BASELINE, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
+KERNEL_METHODS = (BASELINE, DENSE, SPARSE, MIXTURE)
 # What the paper prints of them: error in percent, and vectors.
 PAPER: dict[str, dict[str, tuple[float, ...]]] = {
-    RIVAL: {"error": FEW_VECTORS.figures(RIVAL), "vectors": FEW_VECTORS.figures(RIVAL, "vectors")},
-    DENSE: {"error": ALL_VECTORS.figures(DENSE)},
-    MIXTURE: {
-        "error": FEW_VECTORS.figures(MIXTURE),
-        "vectors": FEW_VECTORS.figures(MIXTURE, "vectors"),
+    DENSE: {"error": KERNEL.figures(DENSE)},
+    **{
+        name: {
+            "error": SPARSE_KERNEL.figures(name),
+            "vectors": SPARSE_KERNEL.figures(name, "vectors"),
+        }
+        for name in (BASELINE, MIXTURE)
     },
 }
 NOISE = Condition(0.1, "uniform-one-class", "training")
@@ -69,35 +67,37 @@ def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
 def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, float]:
     figures: dict[str, float] = {}
     for name in EMBEDDED:
-        svc, dense, sparse = (table[m][name] for m in (RIVAL, DENSE, SPARSE))
+        svc, dense, sparse = (table[m][name] for m in (BASELINE, DENSE, SPARSE))
         figures[f"{name}: KBBLR, points above SVC"] = dense[0] - svc[0]
         figures[f"{name}: backward, points above KBBLR"] = sparse[0] - dense[0]
         figures[f"{name}: backward, vectors"] = sparse[1]
         figures[f"{name}: backward, vectors / SVC's"] = sparse[1] / svc[1]
-    totals = {m: sum(error for error, _ in table[m].values()) for m in (RIVAL, DENSE)}
-    figures["total: KBBLR, points above SVC"] = totals[DENSE] - totals[RIVAL]
+    totals = {m: sum(error for error, _ in table[m].values()) for m in (BASELINE, DENSE)}
+    figures["total: KBBLR, points above SVC"] = totals[DENSE] - totals[BASELINE]
     return figures
 
 
-def _errors_and_vectors(condition: Condition) -> Any:
-    def work(run: ClaimRun) -> Measured:
-        records = compare(run, (condition,), KERNEL_METHODS)
-        table = _table(records)
-        return Measured(_figures(table), _notes(table), {"error %, vectors": table})
-
-    return work
-
-
-def _bars() -> tuple[Bar, ...]:
-    bars = []
+def _thresholds() -> tuple[Threshold, ...]:
+    limits = []
     for name in EMBEDDED:
-        bars += [
-            Bar(f"{name}: KBBLR, points above SVC", "<=", 0.5),
-            Bar(f"{name}: backward, points above KBBLR", "<=", 0.5),
-            Bar(f"{name}: backward, vectors", "<=", 25),
-            Bar(f"{name}: backward, vectors / SVC's", "<=", 1 / 3),
+        limits += [
+            Threshold(f"{name}: KBBLR, points above SVC", "<=", 0.5),
+            Threshold(f"{name}: backward, points above KBBLR", "<=", 0.5),
+            Threshold(f"{name}: backward, vectors", "<=", 25),
+            Threshold(f"{name}: backward, vectors / SVC's", "<=", 1 / 3),
         ]
-    return (*bars, Bar("total: KBBLR, points above SVC", "<=", 0.2))
+    return (*limits, Threshold("total: KBBLR, points above SVC", "<=", 0.2))
+
+
+for _name, _condition, _about in (
+    ("kernel-uci", CLEAN, "Kernel classifiers on the embedded sets: error and vectors beside SVC"),
+    ("kernel-uci-noisy", NOISE, "The same with 10 % uniform outliers in the training folds"),
+):
+
+    @claim(_name, _about, *_thresholds())
+    def _errors_and_vectors(run: Run, condition: Condition = _condition) -> Measured:
+        table = _table(compare(run, (condition,), KERNEL_METHODS))
+        return Measured(_figures(table), _notes(table), {"error %, vectors": table})
 
 
 def trec07p_normalised(seed: int) -> Parts:
@@ -105,7 +105,20 @@ def trec07p_normalised(seed: int) -> Parts:
     return available(lambda: trec07p_parts(seed)[1])
 
 
-def _growth(run: ClaimRun) -> Measured:
+def _fewer(count: int) -> str:
+    return f"{count} centres: test error / that of centres drawn evenly"
+
+
+def _above(n: int) -> str:
+    return f"n = {n:,}: a third of SVC's vectors, points above SVC"
+
+
+@claim(
+    "kernel-growth",
+    "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
+    *(Threshold(_above(n), "<=", 0.25) for n in _SIZES),
+)
+def _growth(run: Run) -> Measured:
     points = []
     notes = [" " * 7 + "".join(f"{who:>19}" for who in ("SVC", "KBBLR-B", "a third of SVC's"))]
     for n in _SIZES:
@@ -115,13 +128,17 @@ def _growth(run: ClaimRun) -> Measured:
             for k in range(repeats)
         ]
         points.append(Point.mean(found))
-        notes.append(_line(points[-1]))
-        run.console.print(notes[-1], highlight=False, markup=False)
+        notes.append(run.tell(_line(points[-1])))
     figures = {_above(p.n): p.third_error - p.svc_error for p in points}
     return Measured(figures, notes, {"points": [asdict(point) for point in points]})
 
 
-def _centres(run: ClaimRun) -> Measured:
+@claim(
+    "kernel-centres",
+    "Centres drawn as KernelBBLRClassifier draws them, against an even draw, on TREC07p",
+    *(Threshold(_fewer(count), "<", 1.0) for count in _CENTRE_COUNTS),
+)
+def _centres(run: Run) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
     from bblr.designs.gram.kernel_function import Gram, KernelFunction
     from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
@@ -159,14 +176,6 @@ def _centres(run: ClaimRun) -> Measured:
     return Measured(figures, notes, {"errors %": errors})
 
 
-def _fewer(count: int) -> str:
-    return f"{count} centres: test error / that of centres drawn evenly"
-
-
-def _above(n: int) -> str:
-    return f"n = {n:,}: a third of SVC's vectors, points above SVC"
-
-
 def _line(p: Point) -> str:
     pairs = (
         (p.svc_vectors, p.svc_error),
@@ -174,31 +183,3 @@ def _line(p: Point) -> str:
         (p.third_vectors, p.third_error),
     )
     return f"{p.n:7,}" + "".join(f"{vectors:9.0f} /{error:6.2f} %" for vectors, error in pairs)
-
-
-KERNEL_CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "kernel-uci",
-        "Kernel classifiers on the embedded sets: error and vectors beside a tuned SVC",
-        _bars(),
-        _errors_and_vectors(CLEAN),
-    ),
-    Claim(
-        "kernel-uci-noisy",
-        "The same with 10 % uniform outliers in the training folds; bars as for clean data",
-        _bars(),
-        _errors_and_vectors(NOISE),
-    ),
-    Claim(
-        "kernel-growth",
-        "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
-        tuple(Bar(_above(n), "<=", 0.25) for n in _SIZES),
-        _growth,
-    ),
-    Claim(
-        "kernel-centres",
-        "Centres drawn as KernelBBLRClassifier draws them, against an even draw, on TREC07p",
-        tuple(Bar(_fewer(count), "<", 1.0) for count in _CENTRE_COUNTS),
-        _centres,
-    ),
-)

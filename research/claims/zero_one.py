@@ -6,15 +6,16 @@ import time
 from typing import Any
 
 from bblr.comparison.sources import EMBEDDED, load_table
-from research.claims.base import Claim, ClaimRun
-from research.claims.research import web8
-from research.core.targets import Bar, Measured
+from research.claims import claim
+from research.claims.held_out import web8
+from research.core.cases import Measured, Run
+from research.core.thresholds import Threshold
 
-__all__ = ["PUBLISHED", "ZERO_ONE_CLAIMS"]
+__all__ = ["PUBLISHED"]
 
 SEEDS = (0, 1, 2, 3, 4)
 SEARCH_SECONDS = 10.0
-SEARCH_BARS = {"breast": 11, "heart": 24, "liver": 82, "pima": 148}
+SEARCH_LIMITS = {"breast": 11, "heart": 24, "liver": 82, "pima": 148}
 # Training losses of Nguyen and Sanner (2013); their Breast has the patient's number as a feature.
 PUBLISHED = {
     "sla": {"breast": 13, "heart": 27, "liver": 89, "pima": 156},
@@ -25,6 +26,7 @@ PUBLISHED = {
 PUBLISHED_SECONDS = 300.0
 PROOF_SECONDS = 300.0
 WEB8_SECONDS = 60.0
+_START = "the BBLR fit it starts from"
 
 
 def zero_one(name: str, solver: str, seconds: float, seed: int) -> Any:
@@ -41,7 +43,16 @@ def zero_one(name: str, solver: str, seconds: float, seed: int) -> Any:
     return model
 
 
-def _search(run: ClaimRun) -> Measured:
+@claim(
+    "zero-one-search",
+    "ZeroOneClassifier(), training loss of the embedded sets, five seeds, 10 s each",
+    *(
+        Threshold(f"{name}: largest loss over five seeds", "<=", limit)
+        for name, limit in SEARCH_LIMITS.items()
+    ),
+    Threshold("longest run, seconds", "<=", SEARCH_SECONDS),
+)
+def _search(run: Run) -> Measured:
     figures: dict[str, float] = {}
     notes, details = [], {}
     slowest = 0.0
@@ -61,7 +72,16 @@ def _search(run: ClaimRun) -> Measured:
     return Measured(figures, notes, {"seeds": list(SEEDS), **details})
 
 
-def _published(run: ClaimRun) -> Measured:
+@claim(
+    "zero-one-published",
+    "SLA, CSA, PCS and BnB on the embedded sets, 300 s each at most, beside the article",
+    *(
+        Threshold(f"{solver} on {name}, loss above the published", "<=", 0)
+        for solver, losses in PUBLISHED.items()
+        for name in losses
+    ),
+)
+def _published(run: Run) -> Measured:
     figures: dict[str, float] = {}
     notes, details = [], {}
     for solver, losses in PUBLISHED.items():
@@ -74,13 +94,18 @@ def _published(run: ClaimRun) -> Measured:
                 f"{solver} on {name}: {model.zero_one_loss_:g} (published {published}) in "
                 f"{model.seconds_:.1f} s, {model.reason_}"
             )
-            run.console.print(note, highlight=False, markup=False)
-            notes.append(note)
+            notes.append(run.tell(note))
             details[f"{solver} {name}"] = [model.zero_one_loss_, model.seconds_, model.reason_]
     return Measured(figures, notes, details)
 
 
-def _proof(run: ClaimRun) -> Measured:
+@claim(
+    "zero-one-proof",
+    "ZeroOneClassifier('mip'): Breast proved optimal; bounds of the others after 300 s",
+    Threshold("breast: gap", "<=", 0),
+    Threshold("breast: seconds to the proof", "<=", 120),
+)
+def _proof(run: Run) -> Measured:
     notes, details = [], {}
     figures: dict[str, float] = {}
     for name in EMBEDDED:
@@ -89,8 +114,7 @@ def _proof(run: ClaimRun) -> Measured:
             f"{name}: loss {model.zero_one_loss_:g}, bound {model.lower_bound_:g} after "
             f"{model.seconds_:.1f} s, {model.reason_}"
         )
-        run.console.print(note, highlight=False, markup=False)
-        notes.append(note)
+        notes.append(run.tell(note))
         details[name] = [model.zero_one_loss_, model.lower_bound_, model.seconds_]
         if name == "breast":
             figures["breast: gap"] = model.gap_
@@ -98,7 +122,12 @@ def _proof(run: ClaimRun) -> Measured:
     return Measured(figures, notes, details)
 
 
-def _web8(run: ClaimRun) -> Measured:
+@claim(
+    "zero-one-web8",
+    "ZeroOneClassifier() on web8's training rows in 60 s, against its start, LR and SVM",
+    *(Threshold(f"training errors / {name}", "<", 1.0) for name in (_START, "LR", "SVM")),
+)
+def _web8(run: Run) -> Measured:
     import numpy as np
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
@@ -111,7 +140,7 @@ def _web8(run: ClaimRun) -> Measured:
     model = ZeroOneClassifier(time_limit=WEB8_SECONDS, random_state=run.seed).fit(X, y)
     seconds = time.perf_counter() - started
     errors = {
-        "the BBLR fit it starts from": model.trace_[0].loss,
+        _START: model.trace_[0].loss,
         "LR": float(np.sum(LogisticRegression(max_iter=1000).fit(X, y).predict(X) != y)),
         "SVM": float(np.sum(LinearSVC(dual="auto").fit(X, y).predict(X) != y)),
     }
@@ -122,45 +151,3 @@ def _web8(run: ClaimRun) -> Measured:
         [f"search {mine:g} errors in {seconds:.1f} s; {shown}"],
         {"errors": {"search": mine, **errors}, "seconds": seconds},
     )
-
-
-ZERO_ONE_CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "zero-one-search",
-        "ZeroOneClassifier(), training loss of the embedded sets, five seeds, 10 s each",
-        (
-            *(
-                Bar(f"{name}: largest loss over five seeds", "<=", bar)
-                for name, bar in SEARCH_BARS.items()
-            ),
-            Bar("longest run, seconds", "<=", SEARCH_SECONDS),
-        ),
-        _search,
-    ),
-    Claim(
-        "zero-one-published",
-        "SLA, CSA, PCS and BnB on the embedded sets, 300 s each at most, beside the article",
-        tuple(
-            Bar(f"{solver} on {name}, loss above the published", "<=", 0)
-            for solver, losses in PUBLISHED.items()
-            for name in losses
-        ),
-        _published,
-    ),
-    Claim(
-        "zero-one-proof",
-        "ZeroOneClassifier('mip'): Breast proved optimal; bounds of the others after 300 s",
-        (Bar("breast: gap", "<=", 0), Bar("breast: seconds to the proof", "<=", 120)),
-        _proof,
-    ),
-    Claim(
-        "zero-one-web8",
-        "ZeroOneClassifier() on web8's training rows in 60 s, against its start, LR and SVM",
-        (
-            Bar("training errors / the BBLR fit it starts from", "<", 1.0),
-            Bar("training errors / LR", "<", 1.0),
-            Bar("training errors / SVM", "<", 1.0),
-        ),
-        _web8,
-    ),
-)

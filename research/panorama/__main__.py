@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,14 @@ from rich.console import Console
 from bblr._atomic import whole_file
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, run_session, say
-from research.panorama.conditions import CONDITIONS
-from research.panorama.fingerprints import fingerprint
-from research.panorama.methods import METHODS, QUICK_METHODS
-from research.panorama.parts import SCALING
+from research.core.thresholds import MISSED, Verdict
+from research.panorama.cells import CONDITIONS, SCALING
+from research.panorama.methods import METHODS, QUICK_METHODS, fingerprint
 from research.panorama.plan import QUICK_ROWS, Plan, make_plan
-from research.panorama.results.markdown import pooled_text, report_text, targets_text
-from research.panorama.results.must_show import TARGETS
-from research.panorama.results.page import report_page
-from research.panorama.results.sets import Results
-from research.panorama.results.targets import MISSED, Verdict
+from research.panorama.report import pooled_section, report, target_section
+from research.panorama.results import Results
 from research.panorama.tables import LISTS, TABLES, Table
+from research.panorama.targets import TARGETS
 
 RECORDS = "records.jsonl"
 DEFAULT_LIST = "report"
@@ -153,14 +151,17 @@ def _report(plan: Plan, known: dict[str, Record], part: bool, folder: Path) -> l
     results = Results(plan.cells, known, plan.unread)
     verdicts = [target.judge(results) for target in TARGETS]
     notes = _notes(plan, results, part)
-    _write(folder / "report.md", report_text(results, verdicts, notes))
-    _write(folder / "report.html", report_page(results, verdicts, notes))
-    print(pooled_text(results), targets_text(verdicts), *notes, sep="\n\n")
+    whole = report(results, verdicts, notes)
+    for name, text in (("report.md", whole.markdown()), ("report.html", whole.html())):
+        with whole_file(folder / name) as file:
+            file.write(text.encode())
+    main_parts = [pooled_section(results), target_section(verdicts)]
+    print(replace(whole, sections=main_parts).markdown())
     return verdicts
 
 
 def _notes(plan: Plan, results: Results, part: bool) -> list[str]:
-    lists = sorted({cell.table.listed for cell in plan.cells})
+    lists = sorted({cell.listed for cell in plan.cells})
     notes = [
         f"{len(results.kinds)} tables of the list {' and '.join(lists) or 'none'}, "
         f"{len(results.records)} of {len(plan.cells)} fits done.",
@@ -181,11 +182,6 @@ def _notes(plan: Plan, results: Results, part: bool) -> list[str]:
         if name != "source"
     }
     return [*notes, f"Versions: {', '.join(sorted(versions))}."] if versions else notes
-
-
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
 
 
 if __name__ == "__main__":

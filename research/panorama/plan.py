@@ -6,12 +6,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bblr.comparison.records import Record
-from research.panorama.conditions import QUICK_CONDITIONS, conditions_of
-from research.panorama.fingerprints import fingerprint
-from research.panorama.methods import METHODS
-from research.panorama.parts import folds_of, make_part
+from research.panorama.cells import (
+    QUICK_CONDITIONS,
+    Cell,
+    conditions_of,
+    folds_of,
+    make_part,
+)
+from research.panorama.methods import METHODS, fingerprint
 from research.panorama.tables import Table, load
-from research.panorama.tasks import Cell
 
 __all__ = ["QUICK_ROWS", "Plan", "make_plan"]
 
@@ -77,7 +80,7 @@ def make_plan(
         if quick and n_rows > QUICK_ROWS:
             continue
         folds = 1 if quick else folds_of(n_rows)
-        names = [one.name for one in conditions_of(table) if one.name in conditions]
+        names = [name for name in conditions_of(table) if name in conditions]
         for condition in names:
             if not quick or condition in QUICK_CONDITIONS:
                 for fold in range(folds):
@@ -92,13 +95,15 @@ def _cells(
     digest, numbers = part.digest, part.numbers
     return [
         Cell(
-            table,
-            condition,
-            fold,
-            name,
-            digest,
-            own,
-            METHODS[name].expected_seconds(numbers, part.n_classes),
+            data=table.name,
+            group=table.kind,
+            listed=table.listed,
+            condition=condition,
+            fold=fold,
+            method=name,
+            part=digest,
+            fingerprint=own,
+            expected_seconds=METHODS[name].expected_seconds(numbers, part.n_classes),
         )
         for name, own in prints.items()
     ]

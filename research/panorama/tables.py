@@ -23,7 +23,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 
 from bblr.datasets import fetch_reviews, fetch_trec07p, fetch_web8
-from research.benchmarks.made import text
+from research.benchmarks.data import text
 
 __all__ = ["LISTS", "TABLES", "Table", "load"]
 

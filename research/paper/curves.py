@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import BBLR, INK, LR, MUTED, SLA, SVM, Panel, render
 from bblr.comparison.records import Record
 from bblr.losses import Loss
-from research.paper.exhibit import Exhibit, Given
-from research.paper.results import FigureResult, TableResult
+from research.paper.exhibit import Exhibit, Given, Result
 
 __all__ = ["Curves", "Level", "Line", "Plot", "View"]
 
@@ -157,14 +157,11 @@ class Curves(Exhibit):
 
     plots: tuple[Plot, ...]
 
-    def results(
-        self, given: Given, records: Mapping[str, Record]
-    ) -> list[TableResult | FigureResult]:
+    def results(self, given: Given, records: Mapping[str, Record]) -> list[Result]:
         """Draw the panels."""
-        from research.paper.curves_plot import draw
-
         panels = tuple(Panel(plot.title, draw(plot), plot.text) for plot in self.plots)
-        return [FigureResult(self.name, self.title, self.about, self.reading, panels, self.notes)]
+        shown = (self.name, self.title, self.about, self.reading)
+        return [Result(*shown, panels=panels, notes=self.notes)]
 
 
 def number(value: float) -> str:
@@ -173,3 +170,44 @@ def number(value: float) -> str:
         return "0"
     written = f"{value:.2f}" if abs(value) >= _SMALL else f"{value:.2g}"
     return written.replace("-", "−")
+
+
+_COLOURS = {"ink": INK, "muted": MUTED, "lr": LR, "svm": SVM, "sla": SLA, "bblr": BBLR}
+_DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (5, 2.5)), "dotted": (0, (1.5, 1.8))}
+_HEIGHT, _LEGEND_ROW = 2.9, 0.23
+
+
+def draw(plot: Plot) -> str:
+    """Return a panel as an ``<svg>`` element."""
+    rows = -(-len(plot.lines) // plot.columns)
+    return render(
+        lambda figure: _draw(figure, plot), height=_HEIGHT + rows * _LEGEND_ROW, text=plot.text
+    )
+
+
+def _draw(figure: Figure, plot: Plot) -> None:
+    axes = figure.add_subplot()
+    for level in plot.levels:
+        _mark(axes, level, plot.reach)
+    for line in plot.lines:
+        axes.plot(
+            plot.x, line.values(plot.x, plot.view), label=line.label, lw=1.8,
+            color=_COLOURS[line.colour], ls=_DASHES[line.dash], alpha=line.opacity,
+        )  # fmt: skip
+    axes.set(xlim=(-plot.reach, plot.reach), ylim=plot.heights)
+    axes.set(xlabel=plot.x_label, ylabel=plot.y_label)
+    axes.tick_params(axis="y", labelcolor=MUTED)
+    # Beside the curves, not on them.
+    figure.legend(
+        loc="outside upper left", ncols=plot.columns, fontsize=10,
+        handlelength=1.7, columnspacing=1.4, labelspacing=0.25, borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def _mark(axes: Any, level: Level, reach: float) -> None:
+    axes.axhline(level.value, color=MUTED, lw=0.9, ls=_DASHES["dotted"], zorder=1.5)
+    at = 0.98 * (reach if level.side == "right" else -reach)
+    axes.annotate(
+        level.text, (at, level.value), (0, 3), textcoords="offset points",
+        ha=level.side, color=MUTED, fontsize=10,
+    )  # fmt: skip

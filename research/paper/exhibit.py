@@ -1,20 +1,129 @@
-"""What a table or a figure of the paper is: declared here, run and rendered elsewhere."""
+"""Tables and figures of the paper: what each is, and what it came to when it was run anew."""
 
 from __future__ import annotations
 
+import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal
 
+from bblr._settings import SettingError
+from bblr.comparison.figures import Panel
 from bblr.comparison.records import Record
-from bblr.comparison.runner import Task
+from bblr.comparison.tasks import Task
 from research.paper.library import Library
-from research.paper.results import FigureResult, TableResult
 
-__all__ = ["Exhibit", "Given", "Level"]
+__all__ = [
+    "Entry", "Exhibit", "Given", "Level", "Result", "Significance", "all_exhibits", "select",
+]  # fmt: skip
 
 Level = Literal["quick", "full"]
+
+
+@dataclass(frozen=True)
+class Significance:
+    """McNemar's test against a baseline; z is positive where the baseline makes more errors."""
+
+    baseline: str
+    z: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure of a table.
+
+    Parameters
+    ----------
+    row, column : str
+        Where it stands.
+    printed : float or None
+        The paper's figure, if it has one there.
+    ours : float or None
+        The figure we got, if we got one.
+    tests : tuple of Significance
+        Tests of this method against the baselines.
+    remark : str
+        Why the two differ, where that is known; else why there is no figure of ours; else empty.
+    """
+
+    row: str
+    column: str
+    printed: float | None
+    ours: float | None
+    tests: tuple[Significance, ...] = ()
+    remark: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the printed figure."""
+        if self.printed is None or self.ours is None:
+            return None
+        return self.ours - self.printed
+
+
+@dataclass(frozen=True)
+class Result:
+    """A table run anew, or a figure drawn anew: all that a report shows of it.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    title, about : str
+        A heading, and what the paper shows there.
+    reading : str
+        How we read the paper's protocol, and what was run.
+    unit : str
+        What the figures of a table count, for headings.
+    digits : int
+        Decimals of our figures; printed ones have at most as many.
+    better : {"lower", "higher"} or None
+        Which figures are better, if either.
+    rows, columns : tuple of str
+        Headings; a figure has none.
+    entries : tuple of Entry
+        All figures, row by row.
+    notes : tuple of str
+        Sentences about the whole.
+    part : str
+        Which of several readings this is; empty where there is one.
+    column_digits : dict of str to int
+        Decimals of columns that count something else than the rest.
+    panels : tuple of Panel
+        The drawings of a figure; none where its data could not be had.
+    """
+
+    name: str
+    title: str
+    about: str
+    reading: str
+    unit: str = ""
+    digits: int = 1
+    better: Literal["lower", "higher"] | None = None
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()
+    part: str = ""
+    column_digits: Mapping[str, int] = field(default_factory=dict)
+    panels: tuple[Panel, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table."""
+        return bool(self.columns)
+
+    def digits_of(self, column: str) -> int:
+        """Return the decimals of a column."""
+        return self.column_digits.get(column, self.digits)
+
+    def entry(self, row: str, column: str) -> Entry:
+        """Find a figure."""
+        return next(e for e in self.entries if (e.row, e.column) == (row, column))
 
 
 @dataclass(frozen=True)
@@ -43,6 +152,11 @@ class Given:
     missing: Mapping[str, str]
     whole: frozenset[str] = frozenset()
     library: Library = field(default_factory=Library)
+
+    def task(self, data: str) -> dict[str, Any]:
+        """Return what every task on a data set is made of."""
+        print_ = self.fingerprints[data]
+        return {"fingerprint": print_, "seed": self.seed, "library": self.library}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +197,34 @@ class Exhibit(ABC):
         return ()
 
     @abstractmethod
-    def results(
-        self, given: Given, records: Mapping[str, Record]
-    ) -> list[TableResult | FigureResult]:
+    def results(self, given: Given, records: Mapping[str, Record]) -> list[Result]:
         """Work out what to show, from the records of its tasks by key and nothing else."""
+
+
+@cache
+def all_exhibits() -> dict[str, Exhibit]:
+    """Return the exhibits by name, in the order of the paper: those of all ``exhibits/`` files."""
+    from research.paper import exhibits
+
+    found: list[Exhibit] = []
+    for module in pkgutil.iter_modules(exhibits.__path__):
+        found += import_module(f"{exhibits.__name__}.{module.name}").EXHIBITS
+    return {e.name: e for e in sorted(found, key=lambda e: (e.place, e.name))}
+
+
+def select(names: Iterable[str]) -> list[Exhibit]:
+    """Look exhibits up by name; ``all`` and no name at all are all of them.
+
+    Raises
+    ------
+    SettingError
+        If a name is unknown.
+    """
+    known = all_exhibits()
+    wanted = {name.strip().lower() for name in names} or {"all"}
+    for name in wanted - {"all"}:
+        if name not in known:
+            raise SettingError(
+                "name", f"{name!r} is no table or figure; choose all or some of {', '.join(known)}"
+            )
+    return [known[name] for name in known if "all" in wanted or name in wanted]

@@ -1,4 +1,4 @@
-"""How the claims of the paper, and our own bars, hold up over all tables."""
+"""How the claims of the paper, and our own thresholds, hold up over all tables."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from research.paper.exhibit import Level
-from research.paper.results import Entry, FigureResult, Finding, TableResult
+import pandas as pd
+
+from research.core.thresholds import MET, MISSED, NOT_JUDGED, Threshold, Verdict
+from research.paper.exhibit import Level, Result
 
 __all__ = ["findings"]
 
 _POINT = 1.0
 _REVIEWS = 0.3
-_ROUNDING = 1e-9
 _BASELINES = ("LR", "SVM")
 _OURS = ("BBLR3", "BBLR4")
-_DEFAULT = "BBLR"
-_UNTUNED = "BBLR0"
+_DEFAULT, _UNTUNED = "BBLR", "BBLR0"
 # Tables of test errors on data without added noise, and all tables of test errors in per cent.
 _CLEAN = ("table-errors", "table-large", "table-reviews")
 _PERCENT = ("table-errors", "table-noisy-errors", "table-large", "table-reviews")
 
 
-def findings(results: Sequence[TableResult | FigureResult], level: Level) -> list[Finding]:
+def findings(results: Sequence[Result], level: Level) -> list[Verdict]:
     """Work out what the tables say together; nothing about tables that are not there.
 
     BBLR is BBLRClassifierCV, BBLR0 is BBLRClassifier, both as they come.
     A quick run tells the figures but judges nothing: they rest on too few rows.
     """
-    tables = _first_readings(results)
-    tests: list[Callable[[dict[str, TableResult]], Finding | None]] = [_baselines, _at_or_below]
+    entries = _entries(results)
+    tests: list[Callable[[pd.DataFrame], Verdict | None]] = [_baselines, _at_or_below]
     for column in (_DEFAULT, _UNTUNED):
         tests += [
             partial(_web8, column=column),
@@ -39,153 +39,150 @@ def findings(results: Sequence[TableResult | FigureResult], level: Level) -> lis
             partial(_fewer, column=column, data="TREC07p, delivery order", share=10.0),
         ]
     tests += [_reviews, _pooled]
-    found = [finding for test in tests if (finding := test(tables)) is not None]
-    return found if level == "full" else [replace(finding, met=None) for finding in found]
+    found = [verdict for test in tests if (verdict := test(entries)) is not None]
+    return found if level == "full" else [replace(one, status=NOT_JUDGED) for one in found]
 
 
-def _first_readings(results: Iterable[TableResult | FigureResult]) -> dict[str, TableResult]:
-    tables: dict[str, TableResult] = {}
+def _entries(results: Iterable[Result]) -> pd.DataFrame:
+    """Return all figures of the first reading of each table."""
+    first: dict[str, Result] = {}
     for result in results:
-        if isinstance(result, TableResult):
-            tables.setdefault(result.name, result)
-    return tables
+        if result.is_table:
+            first.setdefault(result.name, result)
+    rows = [
+        (name, e.row, e.column, e.printed, e.ours, e.difference, e.remark, e.tests)
+        for name, result in first.items()
+        for e in result.entries
+    ]
+    names = ["table", "row", "column", "printed", "ours", "difference", "remark", "tests"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.astype({"printed": float, "ours": float, "difference": float})
 
 
-def _entries(
-    tables: dict[str, TableResult], names: Iterable[str], columns: Iterable[str]
-) -> list[tuple[str, Entry]]:
-    """Return entries with a figure of ours and a printed one, and the name of their table."""
+def _verdict(claim: str, evidence: str, met: bool, rows: Iterable[str] = ()) -> Verdict:
+    return Verdict(claim, evidence, MET if met else MISSED, notes=tuple(rows))
+
+
+def _both(entries: pd.DataFrame, tables: Iterable[str], columns: Iterable[str]) -> pd.DataFrame:
+    """Return figures of ours that stand beside a printed one."""
+    here = entries["table"].isin(list(tables)) & entries["column"].isin(list(columns))
+    return entries[here & entries["difference"].notna()]
+
+
+def _names(entries: pd.DataFrame) -> list[str]:
     return [
-        (name, entry)
-        for name in names
-        if name in tables
-        for entry in tables[name].entries
-        if entry.column in columns and entry.difference is not None
+        f"{e.table}, {e.row}, {e.column}: {e.ours:.2f} against {e.printed:g} printed"
+        for e in entries.itertuples()
     ]
 
 
-def _name(table: str, entry: Entry) -> str:
-    figures = f"{entry.ours:.2f} against {entry.printed:g} printed"
-    return f"{table}, {entry.row}, {entry.column}: {figures}"
-
-
-def _baselines(tables: dict[str, TableResult]) -> Finding | None:
-    entries = _entries(tables, _CLEAN, _BASELINES)
-    if not entries:
+def _baselines(entries: pd.DataFrame) -> Verdict | None:
+    found = _both(entries, _CLEAN, _BASELINES)
+    far = found[found["difference"].abs() > _POINT]
+    if found.empty:
         return None
-    far = [(name, e) for name, e in entries if abs(e.difference or 0.0) > _POINT]
-    return Finding(
+    pairs = zip(_names(far), far["remark"], strict=True)
+    return _verdict(
         "LR and SVM are within one point of the paper on clean data, or it is known why not.",
-        f"{len(entries) - len(far)} of {len(entries)} figures are within it.",
-        all(entry.remark for _, entry in far),
-        tuple(f"{_name(name, e)}. {e.remark}".strip() for name, e in far),
+        f"{len(found) - len(far)} of {len(found)} figures are within it.",
+        all(far["remark"]),
+        [f"{name}. {remark}".strip() for name, remark in pairs],
     )
 
 
-def _at_or_below(tables: dict[str, TableResult]) -> Finding | None:
-    entries = _entries(tables, _PERCENT, _OURS)
-    if not entries:
+def _at_or_below(entries: pd.DataFrame) -> Verdict | None:
+    found = _both(entries, _PERCENT, _OURS)
+    if found.empty:
         return None
     # The paper prints one or two decimals: equal to the last printed one is equal.
-    above = [(name, e) for name, e in entries if (e.difference or 0.0) > _half_unit(e)]
-    return Finding(
+    half = found["printed"].map(lambda value: 0.5 * 10.0 ** -len(f"{value:g}".partition(".")[2]))
+    above = found[found["difference"] > half]
+    return _verdict(
         "BBLR3 and BBLR4 are at or below the paper's error on most rows.",
-        f"{len(entries) - len(above)} of {len(entries)} figures are.",
-        2 * len(above) < len(entries),
-        tuple(_name(name, entry) for name, entry in above),
+        f"{len(found) - len(above)} of {len(found)} figures are.",
+        2 * len(above) < len(found),
+        _names(above),
     )
 
 
-def _half_unit(entry: Entry) -> float:
-    decimals = len(f"{entry.printed:g}".partition(".")[2])
-    return 0.5 * 10.0**-decimals
+def _row(entries: pd.DataFrame, table: str, row: str) -> dict[str, float]:
+    here = entries[(entries["table"] == table) & (entries["row"] == row)].dropna(subset="ours")
+    return dict(zip(here["column"], here["ours"], strict=True))
 
 
-def _row(tables: dict[str, TableResult], name: str, row: str) -> dict[str, float]:
-    if name not in tables:
-        return {}
-    found = [entry for entry in tables[name].entries if entry.row == row]
-    return {entry.column: entry.ours for entry in found if entry.ours is not None}
-
-
-def _figures(row: dict[str, float], columns: Iterable[str]) -> str:
+def _figures(row: dict[str, float], *columns: str) -> str:
     return ", ".join(f"{column} {row[column]:.2f} %" for column in columns if column in row)
 
 
-def _web8(tables: dict[str, TableResult], column: str) -> Finding | None:
-    row = _row(tables, "table-large", "web8, official split")
+def _web8(entries: pd.DataFrame, column: str) -> Verdict | None:
+    row = _row(entries, "table-large", "web8, official split")
     if column not in row:
         return None
-    return Finding(
+    return _verdict(
         f"On web8's official split {column} makes at most 0.88 % errors.",
-        f"{_figures(row, (column, *_BASELINES))}. Its test rows all stand in its training file.",
-        row[column] <= 0.88,
+        f"{_figures(row, column, *_BASELINES)}. Its test rows all stand in its training file.",
+        Threshold(column, "<=", 0.88).met(row[column]),
     )
 
 
-def _leak_free(tables: dict[str, TableResult], column: str) -> Finding | None:
-    row = _row(tables, "table-large", "web8, leak-free")
+def _leak_free(entries: pd.DataFrame, column: str) -> Verdict | None:
+    row = _row(entries, "table-large", "web8, leak-free")
     if not {column, *_BASELINES} <= set(row):
         return None
-    return Finding(
+    return _verdict(
         f"On web8 without the leak {column} is at or below tuned LR and SVM.",
-        f"{_figures(row, (column, *_BASELINES))}.",
+        f"{_figures(row, column, *_BASELINES)}.",
         row[column] <= min(row[name] for name in _BASELINES),
     )
 
 
-def _fewer(tables: dict[str, TableResult], column: str, data: str, share: float) -> Finding | None:
-    row = _row(tables, "table-large", data)
+def _fewer(entries: pd.DataFrame, column: str, data: str, share: float) -> Verdict | None:
+    row = _row(entries, "table-large", data)
     if not {column, "LR"} <= set(row) or not row["LR"]:
         return None
     fewer = 100.0 * (1.0 - row[column] / row["LR"])
     word = "fewer" if fewer >= 0 else "more"
-    entry = tables["table-large"].entry(data, column)
-    tests = (f" (z = {t.z:.1f})".replace("-", "−") for t in entry.tests if t.rival == "LR")
-    test = next(tests, "")
-    return Finding(
+    here = (entries["table"] == "table-large") & (entries["row"] == data)
+    tests = entries[here & (entries["column"] == column)]["tests"].iloc[0]
+    z = next((f" (z = {t.z:.1f})".replace("-", "−") for t in tests if t.baseline == "LR"), "")
+    return _verdict(
         f"On {data}, {column} makes at least {share:g} % fewer errors than tuned LR.",
-        f"{abs(fewer):.1f} % {word}{test}: {_figures(row, (column, 'LR'))}.",
-        fewer >= share - _ROUNDING,
+        f"{abs(fewer):.1f} % {word}{z}: {_figures(row, column, 'LR')}.",
+        Threshold(column, ">=", share).met(fewer),
     )
 
 
-def _reviews(tables: dict[str, TableResult]) -> Finding | None:
-    if "table-reviews" not in tables:
-        return None
-    above, count = [], 0
+def _reviews(entries: pd.DataFrame) -> Verdict | None:
+    mine = entries[entries["table"] == "table-reviews"]
     # Those of the paper, not those of a user's file.
-    rows = dict.fromkeys(e.row for e in tables["table-reviews"].entries if e.printed is not None)
-    for row in rows:
-        figures = _row(tables, "table-reviews", row)
-        for column in (*_OURS, _DEFAULT):
-            if column in figures and "LR" in figures:
-                count += 1
-                gap = figures[column] - figures["LR"]
-                if gap > _REVIEWS + _ROUNDING:
-                    above.append(f"{row}, {column}: {gap:+.2f} points")
-    if not count:
+    rows = {
+        row: _row(entries, "table-reviews", row) for row in mine.dropna(subset="printed")["row"]
+    }
+    gaps = {
+        f"{row}, {column}": figures[column] - figures["LR"]
+        for row, figures in rows.items()
+        for column in (*_OURS, _DEFAULT)
+        if column in figures and "LR" in figures
+    }
+    limit = Threshold("gap", "<=", _REVIEWS)
+    above = [f"{name}: {gap:+.2f} points" for name, gap in gaps.items() if not limit.met(gap)]
+    if not gaps:
         return None
-    return Finding(
+    return _verdict(
         f"On the reviews BBLR is at most {_REVIEWS} points above well-tuned LR in each domain.",
-        f"{count - len(above)} of {count} figures are.",
+        f"{len(gaps) - len(above)} of {len(gaps)} figures are.",
         not above,
-        tuple(above),
+        above,
     )
 
 
-def _pooled(tables: dict[str, TableResult]) -> Finding | None:
-    if "table-mcnemar" not in tables:
+def _pooled(entries: pd.DataFrame) -> Verdict | None:
+    here = (entries["table"] == "table-mcnemar") & (entries["row"] == "Noisy")
+    noisy = entries[here & entries["column"].str.contains("once")].dropna(subset="ours")
+    if noisy.empty:
         return None
-    noisy = [
-        entry
-        for entry in tables["table-mcnemar"].entries
-        if entry.row == "Noisy" and "once" in entry.column and entry.ours is not None
-    ]
-    if not noisy:
-        return None
-    return Finding(
+    return _verdict(
         "With noise BBLR3 makes significantly fewer errors than LR and SVM (z of 2.32 and more).",
-        ", ".join(f"{entry.column}: z = {entry.ours:.1f}" for entry in noisy) + ".",
-        all((entry.ours or 0.0) >= 2.32 for entry in noisy),
+        ", ".join(f"{e.column}: z = {e.ours:.1f}" for e in noisy.itertuples()) + ".",
+        bool((noisy["ours"] >= 2.32).all()),
     )

@@ -1,25 +1,103 @@
-"""A fit on one part of one data set, and what the fits of one method come to."""
+"""Tasks of the reproduction, how data are cut for them, and what the fits of a method come to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bblr.comparison.cells import Cell, evaluate
+from bblr.comparison.cells import CLEAN, Cell, Condition, evaluate
 from bblr.comparison.records import Record
-from bblr.comparison.runner import is_result
-from bblr.comparison.settings import Condition
 from bblr.comparison.summary import versus
-from research.paper.protocols import AnyProtocol
-from research.paper.results import Significance
-from research.paper.work import Work
+from bblr.comparison.tasks import is_result
+from research.core.task import Task
+from research.paper.exhibit import Significance
+from research.paper.library import Library
 
 __all__ = [
-    "METRICS", "PaperFit", "compare_wrong", "finished", "fits", "shortfall", "significance",
+    "METRICS", "PaperFit", "Protocol", "Work", "compare_wrong", "finished", "fits", "shortfall",
+    "significance",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Stratified cross-validation, repeated with other folds and other noise.
+
+    Parameters
+    ----------
+    repeats, folds : int
+        How often, and into how many folds; one fold is all rows, for training and for test, and
+        none the division that the data come with.
+    condition : Condition
+        How the data are spoilt.
+    only : int or None
+        Run only so many folds of each repeat; None for all.
+    words : str
+        The protocol in words, where it is no cross-validation.
+    """
+
+    repeats: int = 1
+    folds: int = 5
+    condition: Condition = CLEAN
+    only: int | None = None
+    words: str = ""
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Repeat and fold of each part."""
+        folds = range(max(self.folds, 1))[: self.only]
+        return [(repeat, fold) for repeat in range(self.repeats) for fold in folds]
+
+    @property
+    def label(self) -> str:
+        """The protocol in words."""
+        if self.words:
+            return self.words
+        times = f"{self.repeats} × " if self.repeats > 1 else ""
+        some = "" if self.only is None else f" of which {self.only} folds, counts scaled to all"
+        return f"{times}{self.folds}-fold cross-validation{some}, {self.condition.label}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Task):
+    """A task that finds data and method by name, in whatever process it runs.
+
+    Parameters
+    ----------
+    fingerprint : str
+        A hash of the contents of the data.
+    library : Library
+        Where data and methods are looked up.
+    """
+
+    aside: ClassVar[tuple[str, ...]] = ("library",)
+
+    fingerprint: str
+    library: Library
+
+    @cached_property
+    def settings(self) -> Record:
+        """Everything that decides the result; of a user's method also its file."""
+        added = self.library.digest(self.method)
+        return {**super().settings, **({"added": added} if added else {})}
+
+    @property
+    def label(self) -> str:
+        """What tables show for the method."""
+        return self.library.method(self.method).label
+
+    def table(self) -> Any:
+        """Load the data; they must be those that the task was made for."""
+        table = self.library.table(self.data)
+        if table.fingerprint != self.fingerprint:
+            raise ValueError(
+                f"{self.data!r} is not the same each time it is loaded; make it so by a fixed seed"
+            )
+        return table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +111,9 @@ class PaperFit(Work):
 
     def work(self) -> Record:
         """Fit and score; of the predictions only the rows that are wrong are kept."""
-        cell = Cell(
-            data=self.data,
-            fingerprint=self.fingerprint,
-            condition=self.condition,
-            method=self.method,
-            repeat=self.repeat,
-            fold=self.fold,
-            folds=self.folds,
-            seed=self.seed,
-        )
-        table, method = self.table(), self.library.method(self.method)
-        found = evaluate(cell, table, method)
+        names = ("data", "fingerprint", "condition", "method", "repeat", "fold", "folds", "seed")
+        cell = Cell(**{name: getattr(self, name) for name in names})
+        found = evaluate(cell, self.table(), self.library.method(self.method))
         rows, truth, predictions = (
             np.asarray(found.pop(name)) for name in ("rows", "truth", "predictions")
         )
@@ -52,23 +121,16 @@ class PaperFit(Work):
         return {**found, "wrong": rows[truth != predictions].tolist()}
 
 
-def fits(protocol: AnyProtocol, data: str, method: str, **others: Any) -> list[PaperFit]:
+def fits(protocol: Protocol, data: str, method: str, **others: Any) -> list[PaperFit]:
     """Make the tasks of one method on one data set."""
+    cut: dict[str, Any] = {"condition": protocol.condition, "folds": protocol.folds}
     return [
-        PaperFit(
-            data=data,
-            method=method,
-            condition=protocol.condition,
-            repeat=repeat,
-            fold=fold,
-            folds=protocol.folds,
-            **others,
-        )
+        PaperFit(data=data, method=method, repeat=repeat, fold=fold, **cut, **others)
         for repeat, fold in protocol.places
     ]
 
 
-def finished(tasks: Sequence[Work], records: Mapping[str, Record]) -> list[Record]:
+def finished(tasks: Sequence[Task], records: Mapping[str, Record]) -> list[Record]:
     """Return the records of all tasks, or none unless every task ended well.
 
     A figure over some of the folds is not the figure of the table.
@@ -77,14 +139,10 @@ def finished(tasks: Sequence[Work], records: Mapping[str, Record]) -> list[Recor
     return [record for record in found if record] if all(map(is_result, found)) else []
 
 
-def shortfall(tasks: Sequence[Work], records: Mapping[str, Record]) -> str:
+def shortfall(tasks: Sequence[Task], records: Mapping[str, Record]) -> str:
     """Say how many tasks did not end well, if any."""
     done = sum(is_result(records.get(task.key)) for task in tasks)
     return f"only {done} of {len(tasks)} fits ended well" if done < len(tasks) else ""
-
-
-def _repeats(records: Sequence[Record]) -> int:
-    return len({record["repeat"] for record in records})
 
 
 # From the records of one method on one data set to a figure of a table.
@@ -105,22 +163,21 @@ def compare_wrong(mine: Sequence[Record], theirs: Sequence[Record]) -> tuple[int
     better, worse, repeats : int
         Rows only the first gets right, rows only the second does, and repeats.
     """
-    other = {_place(record): set(record["wrong"]) for record in theirs}
-    pairs = [(set(r["wrong"]), other[_place(r)]) for r in mine if _place(r) in other]
-    better = sum(len(b - a) for a, b in pairs)
-    worse = sum(len(a - b) for a, b in pairs)
-    return better, worse, _repeats(mine)
 
+    def place(record: Record) -> tuple[Any, ...]:
+        return record["data"], record["repeat"], record["fold"]
 
-def _place(record: Record) -> tuple[Any, ...]:
-    return record["data"], record["repeat"], record["fold"]
+    other = {place(record): set(record["wrong"]) for record in theirs}
+    pairs = [(set(r["wrong"]), other[place(r)]) for r in mine if place(r) in other]
+    better, worse = sum(len(b - a) for a, b in pairs), sum(len(a - b) for a, b in pairs)
+    return better, worse, len({record["repeat"] for record in mine})
 
 
 def significance(
-    rival: str, mine: Sequence[Record], theirs: Sequence[Record]
+    baseline: str, mine: Sequence[Record], theirs: Sequence[Record]
 ) -> Significance | None:
-    """Test a method against a rival; None where they share no part."""
+    """Test a method against a baseline; None where they share no part."""
     if not mine or not theirs:
         return None
-    found = versus(rival, *compare_wrong(mine, theirs))
-    return Significance(rival, found.z, found.p)
+    found = versus(baseline, *compare_wrong(mine, theirs))
+    return Significance(baseline, found.z, found.p)

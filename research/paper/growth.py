@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import BBLR, MUTED, PAGE, SLA, SVM, Panel, render
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
-from research.paper.exhibit import Exhibit, Given
-from research.paper.results import FigureResult, TableResult
-from research.paper.work import Work
+from research.paper.exhibit import Exhibit, Given, Result
+from research.paper.fits import Work
 from research.studies.sparsity import Parts, tuned_kernel, tuned_svc
 
-__all__ = ["LABELS", "GrowthFigure", "GrowthTask", "Series", "SparsityFigure", "WeightsFigure"]
+__all__ = ["GrowthFigure", "GrowthTask", "Series", "SparsityFigure", "WeightsFigure"]
 
-LABELS = {
-    "SVC": "SVM (RBF)",
-    "KBBLR-GL": "KBBLR, Gauss-Laplace",
-    "KBBLR-B": "KBBLR, backward",
-}
+LABELS = {"SVC": "SVM (RBF)", "KBBLR-GL": "KBBLR, Gauss-Laplace", "KBBLR-B": "KBBLR, backward"}
 _TEST_SHARE = 1 / 3
 _BINS = 41  # odd, so that one of them lies around 0
 _HARDLY_ANY = 0.95
 _HOW = {"KBBLR-GL": "gauss-laplace", "KBBLR-B": "backward"}
+# Members of one family differ by mark and dash: colour, marker, dash, whether it is filled.
+_LOOKS: dict[str, tuple[str, str, Any, bool]] = {
+    "SVC": (SVM, "s", "-", True),
+    "KBBLR-GL": (BBLR, "o", (0, (5, 2.5)), False),
+    "KBBLR-B": (BBLR, "o", "-", True),
+}
+_HEIGHT, _ASIDE = 3.3, 0.007
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,21 +59,20 @@ class GrowthTask(Work):
         random = np.random.SeedSequence([self.seed, self.repeat, *b"growth"])
         seed = int(random.generate_state(1)[0]) & 0x7FFFFFFF
         parts = split(self.table(), self.n, seed)
-        model = self._fit(parts.X_train, parts.y_train, seed)
+        X, y, sparse = parts.X_train, parts.y_train, self.method in _HOW
+        grid: Any = {"widths": self.widths, "costs": self.costs}
+        if sparse:
+            model = tuned_kernel(X, y, seed, sparsity=_HOW[self.method], **grid)
+        else:
+            model = tuned_svc(X, y, seed, **grid).fit(X, y)
         found: Record = {
             "vectors": int(np.sum(model.n_support_)),
             "errors": int(np.sum(model.predict(parts.X_test) != parts.y_test)),
             "n_test": len(parts.y_test),
         }
-        if self.method in _HOW:
+        if sparse:
             found["weights"] = histogram(model.dense_dual_coef_, model.dual_coef_.ravel())
         return found
-
-    def _fit(self, X: Any, y: Any, seed: int) -> Any:
-        grid: Any = {"widths": self.widths, "costs": self.costs}
-        if self.method in _HOW:
-            return tuned_kernel(X, y, seed, sparsity=_HOW[self.method], **grid)
-        return tuned_svc(X, y, seed, **grid).fit(X, y)
 
 
 def split(table: Table, n: int, seed: int) -> Parts:
@@ -102,19 +106,7 @@ def histogram(before: Any, after: Any) -> Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Training sets of growing size.
-
-    Parameters
-    ----------
-    data : str
-        Name of the data.
-    sizes : tuple of int
-        Training rows, in rising order.
-    repeats : int
-        Divisions into training and test part.
-    widths, costs : tuple of float
-        What to choose from, as in :class:`GrowthTask`.
-    """
+    """Training sets of growing size: of which data, how large, how often, and the grid."""
 
     data: str
     sizes: tuple[int, ...]
@@ -150,56 +142,47 @@ class GrowthFigure(Exhibit):
     def tasks(self, given: Given) -> list[GrowthTask]:
         """Return a task for each data set, method, size and repeat."""
         return [
-            self._task(given, series, method, n, repeat)
+            GrowthTask(
+                data=series.data, method=method, n=n, repeat=repeat, widths=series.widths,
+                costs=series.costs, **given.task(series.data),
+            )
             for series in self.series(given)
-            for n in self.sizes(series)
-            for repeat in range(self.repeats(series))
+            for n, repeat in self.shown(series)
             for method in self.methods
-        ]
+        ]  # fmt: skip
 
-    def _task(self, given: Given, series: Series, method: str, n: int, repeat: int) -> GrowthTask:
-        return GrowthTask(
-            data=series.data, fingerprint=given.fingerprints[series.data], method=method,
-            seed=given.seed, library=given.library, n=n, repeat=repeat,
-            widths=series.widths, costs=series.costs,
-        )  # fmt: skip
+    def shown(self, series: Series) -> list[tuple[int, int]]:
+        """Return the sizes and repeats that are shown."""
+        return [(n, repeat) for n in series.sizes for repeat in range(series.repeats)]
 
-    def sizes(self, series: Series) -> tuple[int, ...]:
-        """Return the sizes that are shown."""
-        return series.sizes
-
-    def repeats(self, series: Series) -> int:
-        """Return how many repeats are shown."""
-        return series.repeats
-
-    def results(
-        self, given: Given, records: Mapping[str, Record]
-    ) -> list[TableResult | FigureResult]:
+    def results(self, given: Given, records: Mapping[str, Record]) -> list[Result]:
         """Draw what the records tell, and say what is missing."""
-        library, panels, notes, wrong = given.library, [], list(self.notes), []
+        panels: list[Panel] = []
+        notes = list(self.notes)
         tasks = self.tasks(given)
+        found = [records[task.key] for task in tasks if task.key in records]
+        wrong = [record["failure"] for record in found if "failure" in record]
         for series in self.series(given):
-            mine = [records[t.key] for t in tasks if t.data == series.data and t.key in records]
-            wrong += [record["failure"] for record in mine if "failure" in record]
-            done = [record for record in mine if "failure" not in record]
+            done = [r for r in found if "failure" not in r and r["data"] == series.data]
             if done:
-                panels += self.panels(library.title(series.data), done)
-                notes += self.remarks(library.title(series.data), done)
+                title = given.library.title(series.data)
+                panels += self.panels(title, pd.DataFrame(done))
+                notes += self.remarks(title, pd.DataFrame(done))
         notes += [
-            f"{library.title(name)} is left out: {given.missing[name].rstrip('.')}."
+            f"{given.library.title(name)} is left out: {given.missing[name].rstrip('.')}."
             for name in self.needs
             if name in given.missing
         ]
         if wrong:
             notes.append(f"{len(wrong)} of {len(tasks)} fits failed, the first by {wrong[0]}.")
         shown = (self.name, self.title, self.about, self.reading)
-        return [FigureResult(*shown, tuple(panels), tuple(notes))]
+        return [Result(*shown, panels=tuple(panels), notes=tuple(notes))]
 
     @abstractmethod
-    def panels(self, title: str, records: Sequence[Record]) -> list[Panel]:
+    def panels(self, title: str, frame: pd.DataFrame) -> list[Panel]:
         """Draw the records of one data set."""
 
-    def remarks(self, title: str, records: Sequence[Record]) -> list[str]:
+    def remarks(self, title: str, frame: pd.DataFrame) -> list[str]:
         """Say what the figure of one data set comes to."""
         return []
 
@@ -210,48 +193,37 @@ class SparsityFigure(GrowthFigure):
 
     methods: ClassVar[tuple[str, ...]] = ("SVC", "KBBLR-GL", "KBBLR-B")
 
-    def panels(self, title: str, records: Sequence[Record]) -> list[Panel]:
+    def panels(self, title: str, frame: pd.DataFrame) -> list[Panel]:
         """Draw vectors and errors of one data set."""
-        from research.paper.growth_plot import error_panel, vector_panel
-
-        return [vector_panel(title, records), error_panel(title, records)]
-
-    def remarks(self, title: str, records: Sequence[Record]) -> list[str]:
-        """Say how the vectors grow, and where the mixture drops hardly any or nearly all."""
-        sizes = sorted({record["n"] for record in records})
-        first, last = sizes[0], sizes[-1]
-        few, many = _mean_vectors(records, first), _mean_vectors(records, last)
-        factors = [
-            f"{LABELS[method]} {many[method] / few[method]:.1f}"
-            for method in self.methods
-            if method in many and method in few
+        rates = frame.assign(rate=100.0 * frame["errors"] / frame["n_test"])
+        return [
+            _panel(title, "support vectors", rates, "vectors", "{:,.0f}".format),
+            _panel(title, "test error", rates, "rate", "{:.1f} %".format),
         ]
+
+    def remarks(self, title: str, frame: pd.DataFrame) -> list[str]:
+        """Say how the vectors grow, and where the mixture drops hardly any or nearly all."""
+        means: Any = frame.pivot_table(index="n", columns="method", values="vectors")
+        first, last = means.index[0], means.index[-1]
+        factors = (means.loc[last] / means.loc[first]).reindex(list(self.methods)).dropna()
+        grown = "; ".join(f"{LABELS[method]} {factor:.1f}" for method, factor in factors.items())
         found = [
             f"{title}, from {first:,} to {last:,} training rows, {last / first:.1f} times as "
-            f"many: the vectors grow by these factors: {'; '.join(factors)}."
+            f"many: the vectors grow by these factors: {grown}."
         ]
-        kept = many.get("KBBLR-GL", 0.0)
+        mixtures = frame[frame["method"] == "KBBLR-GL"]
+        kept = means.loc[last].get("KBBLR-GL", 0.0)
         if kept > _HARDLY_ANY * last:
             found.append(
                 f"On {title} the mixture keeps {kept:,.0f} of {last:,} vectors, unlike in the "
                 "paper; figure-weights shows the weights it starts from."
             )
-        mixtures = [record for record in records if record["method"] == "KBBLR-GL"]
-        alone = sum(record["vectors"] == 1 for record in mixtures)
+        alone = int((mixtures["vectors"] == 1).sum())
         if alone:
             found.append(
                 f"In {alone} of {len(mixtures)} fits on {title} the mixture left a single vector."
             )
         return found
-
-
-def _mean_vectors(records: Sequence[Record], n: int) -> dict[str, float]:
-    """Return the mean number of vectors at n rows, by method."""
-    counts: dict[str, list[int]] = {}
-    for record in records:
-        if record["n"] == n:
-            counts.setdefault(record["method"], []).append(record["vectors"])
-    return {method: float(np.mean(vectors)) for method, vectors in counts.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,16 +232,82 @@ class WeightsFigure(GrowthFigure):
 
     methods: ClassVar[tuple[str, ...]] = ("KBBLR-GL", "KBBLR-B")
 
-    def sizes(self, series: Series) -> tuple[int, ...]:
-        """Return the largest size."""
-        return series.sizes[-1:]
+    def shown(self, series: Series) -> list[tuple[int, int]]:
+        """Return the largest size, once."""
+        return [(series.sizes[-1], 0)]
 
-    def repeats(self, series: Series) -> int:
-        """Return that one repeat is shown."""
-        return 1
-
-    def panels(self, title: str, records: Sequence[Record]) -> list[Panel]:
+    def panels(self, title: str, frame: pd.DataFrame) -> list[Panel]:
         """Draw the weights of one data set, a panel a method."""
-        from research.paper.growth_plot import weight_panel
+        return [_weights(title, record) for record in frame.to_dict("records")]
 
-        return [weight_panel(title, record) for record in records]
+
+def _panel(
+    title: str, what: str, frame: pd.DataFrame, column: str, write: Callable[[float], str]
+) -> Panel:
+    """Draw a column against the training rows: means over divisions, and their range."""
+    found: Any = frame.groupby(["method", "n"])[column].agg(["mean", "min", "max"])
+    curves = {m: found.loc[m] for m in _LOOKS if m in found.index.get_level_values(0)}
+    said = " ".join(
+        f"{LABELS[m]}: {', '.join(f'{write(v)} at {n:,}' for n, v in curve['mean'].items())}."
+        for m, curve in curves.items()
+    )
+    text = f"{what[:1].upper()}{what[1:]} on {title}, by training rows. {said}"
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for place, (method, curve) in enumerate(curves.items()):
+            colour, marker, dash, filled = _LOOKS[method]
+            # Side by side, or the ranges would hide one another.
+            n = np.asarray(curve.index, dtype=float) + _ASIDE * (place - 1) * curve.index[-1]
+            axes.vlines(n, curve["min"], curve["max"], color=colour, lw=1.2, alpha=0.5)
+            inside = colour if filled else PAGE
+            axes.plot(
+                n, curve["mean"], color=colour, ls=dash, lw=1.6, marker=marker, ms=5.5,
+                mfc=inside, mec=colour, mew=1.5, label=LABELS[method],
+            )  # fmt: skip
+        axes.set(xlabel="training rows", ylabel=what if column == "vectors" else f"{what}, %")
+        axes.margins(0.08)
+        axes.set_xlim(left=0)
+        if column == "vectors":
+            axes.set_ylim(bottom=0)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=True))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        _finish(figure, axes)
+
+    return Panel(f"{title}: {what}", render(draw, height=_HEIGHT, text=text), text)
+
+
+def _finish(figure: Figure, axes: Any) -> None:
+    axes.tick_params(axis="y", labelcolor=MUTED)
+    figure.legend(
+        loc="outside upper left", ncols=2, fontsize=10, handlelength=2.2, columnspacing=1.4,
+        labelspacing=0.25, borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def _weights(title: str, record: Any) -> Panel:
+    """Draw the weights before and after a fit was made sparse."""
+    label, weights = LABELS[record["method"]], record["weights"]
+    edges, before, after = (np.array(weights[name]) for name in ("edges", "before", "after"))
+    dense, kept = int(before.sum()), int(after.sum())
+    middle = len(before) // 2
+    text = (
+        f"Weights of {label} on {title}, {record['n']:,} training rows, between "
+        f"−{edges[-1]:.3g} and {edges[-1]:.3g}. Before: {dense:,} weights, {before[middle]:,} of "
+        f"them within {edges[middle + 1]:.2g} of 0. After: {kept:,} weights are left, "
+        f"{after[middle]:,} of them within {edges[middle + 1]:.2g} of 0; {dense - kept:,} are "
+        "dropped and not drawn."
+    )
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.stairs(before, edges, fill=True, color=SLA, alpha=0.45, label=f"before: {dense:,}")
+        axes.stairs(after, edges, color=BBLR, lw=1.8, label=f"after: {kept:,}")
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        axes.set(xlabel="weight", ylabel="number of weights, log scale")
+        _finish(figure, axes)
+
+    return Panel(f"{title}: {label}", render(draw, height=_HEIGHT, text=text), text)

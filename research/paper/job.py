@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from joblib import cpu_count
 from rich.console import Console
 from rich.text import Text
 
 from bblr._atomic import whole_file
+from bblr._settings import SettingError
+from bblr.comparison.document import DASH, terminal_table
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.session import (
     DONE,
@@ -19,21 +22,157 @@ from bblr.comparison.session import (
     INTERRUPTED,
     MISUSED,
     Stopped,
+    check_least,
+    duration,
+    refusal,
     run_session,
     say,
 )
-from bblr.comparison.settings import SettingError
-from research.paper.exhibit import Exhibit, Level
+from bblr.comparison.tasks import Task
+from bblr.datasets._remote import DATA_HOME, default_home
+from research.core.thresholds import MET, MISSED, NOT_JUDGED
+from research.paper.exhibit import Exhibit, Given, Level, Result, select
+from research.paper.findings import findings
 from research.paper.library import Library
-from research.paper.plan import Plan, make_plan
-from research.paper.registry import select
-from research.paper.terminal import print_findings, print_list, print_table
+from research.paper.report import Reproduction, document, matrix
 
-__all__ = ["ReproduceJob", "run_reproduce"]
+__all__ = ["Plan", "ReproduceJob", "make_plan", "run_reproduce"]
+
+# The minutes that exhibits declare are those of so many cores.
+_CORES = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Exhibits, what they were given, and all their tasks, each once.
+
+    Parameters
+    ----------
+    exhibits : tuple of Exhibit
+        What to show.
+    given : Given
+        Level, seed, data and methods.
+    tasks : dict of str to Task
+        By key; those that take long first.
+    seconds : dict of str to float
+        About how long each takes.
+    """
+
+    exhibits: tuple[Exhibit, ...]
+    given: Given
+    tasks: Mapping[str, Task]
+    seconds: Mapping[str, float]
+
+    def guess(self, task: Task) -> float:
+        """Say about how long a task takes."""
+        return self.seconds[task.key]
+
+    def results(self, records: Sequence[Record]) -> list[Result]:
+        """Work out everything to show, from the records alone."""
+        by_key = {record["key"]: record for record in records}
+        return [
+            result for exhibit in self.exhibits for result in exhibit.results(self.given, by_key)
+        ]
+
+    def reproduction(self, records: Sequence[Record]) -> Reproduction:
+        """Gather all that a report tells."""
+        results, given = self.results(records), self.given
+        versions = {tuple(sorted(record["versions"].items())) for record in records}
+        failed = [record for record in records if "failure" in record]
+        return Reproduction(
+            results,
+            findings(results, given.level),
+            given.level,
+            given.seed,
+            [dict(items) for items in sorted(versions)],
+            {given.library.title(name): why for name, why in given.missing.items()},
+            [f"{r['label']} on {r['data']}: {r['failure']}" for r in failed],
+        )
+
+
+def make_plan(
+    exhibits: Sequence[Exhibit],
+    level: Level,
+    seed: int,
+    library: Library,
+    *,
+    known: Mapping[str, Record] = MappingProxyType({}),
+    download: bool = False,
+    report: Callable[[str], None] = lambda title: None,
+) -> Plan:
+    """Load the data that can be had and list the tasks.
+
+    Parameters
+    ----------
+    exhibits : sequence of Exhibit
+        What to show.
+    level : {"quick", "full"}
+        How much to run.
+    seed : int
+        Decides folds, noise and whatever is random in a method.
+    library : Library
+        Where data and methods are looked up.
+    known : dict of str to dict
+        Records at hand, by key: what they hold can be shown without the data.
+    download : bool
+        Whether to fetch data that are not at hand.
+    report : callable
+        Called with the title of each data set before it is loaded.
+
+    Raises
+    ------
+    SettingError
+        If data of the user's files cannot be used.
+    """
+    names = dict.fromkeys(name for exhibit in exhibits for name in exhibit.needs)
+    recorded = {r["data"]: r["fingerprint"] for r in known.values() if "fingerprint" in r}
+    fingerprints, missing, absent, whole = {}, {}, set(), set()
+    for name in (*names, *library.added_sources):
+        report(library.title(name))
+        try:
+            table = library.table(name, download=download)
+            fingerprints[name] = table.fingerprint
+            if getattr(table, "test", None) is None:
+                whole.add(name)
+        except (OSError, ImportError) as error:
+            absent.add(name)
+            if name in recorded:
+                fingerprints[name] = recorded[name]
+            else:
+                missing[name] = _anywhere(str(error))
+        except Exception as error:
+            if name not in library.added_sources:
+                raise
+            problem = " ".join(str(error).split())
+            raise SettingError("with", f"the data {name!r} cannot be used: {problem}") from error
+    given = Given(level, seed, fingerprints, missing, frozenset(whole), library)
+    tasks: dict[str, Task] = {}
+    seconds: dict[str, float] = {}
+    for exhibit in exhibits:
+        mine = {
+            task.key: task
+            for task in exhibit.tasks(given)
+            if task.data not in absent or task.key in known
+        }
+        new = [key for key in mine if key not in tasks]
+        each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(new), 1)
+        seconds |= dict.fromkeys(new, each)
+        tasks |= mine
+    # Long tasks first: at the end no core then waits long for the last of them.
+    order = sorted(tasks, key=lambda key: -seconds[key])
+    return Plan(tuple(exhibits), given, {key: tasks[key] for key in order}, seconds)
+
+
+def _anywhere(message: str) -> str:
+    """Name the data folder as everybody does, so that a report does not tell where it was made."""
+    home = Path(os.environ.get(DATA_HOME) or default_home()).expanduser()
+    text = " ".join(message.split()).replace(str(home), f"${DATA_HOME}")
+    return text.replace(" and download_if_missing is False", "")
+
 
 # With so many exhibits or fewer, their tables are printed.
 _FEW = 3
-_LARGEST_SEED = 2**31 - 1
+_VERDICTS = {MET: "yes", MISSED: "NO", NOT_JUDGED: "not judged"}
 
 
 @dataclass(frozen=True)
@@ -71,12 +210,7 @@ class ReproduceJob:
     def chosen(self) -> list[Exhibit]:
         """Check every setting and look the exhibits up; nothing is written."""
         exhibits = select(self.names)
-        for setting, least in {"jobs": 1, "seed": 0}.items():
-            value = getattr(self, setting)
-            if value is not None and value < least:
-                raise SettingError(setting, f"must be at least {least}, got {value}")
-        if self.seed > _LARGEST_SEED:
-            raise SettingError("seed", f"must be at most {_LARGEST_SEED}, got {self.seed}")
+        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
         self.library.check()
         if not self.list_only:
             self._check_out()
@@ -110,10 +244,10 @@ def run_reproduce(job: ReproduceJob) -> int:
             return DONE
         plan = _planned(job, exhibits, messages)
     except SettingError as error:
-        say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        say(messages, refusal(error, name="NAME"))
         return MISUSED
     except RecordsError as error:
-        say(messages, f"Error: {error}")
+        say(messages, refusal(error))
         return MISUSED
     except KeyboardInterrupt:
         say(messages, "Stopped while loading the data; nothing was run.")
@@ -157,17 +291,19 @@ def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) 
 def _show(
     job: ReproduceJob, plan: Plan, records: list[Record], messages: Console, console: Console
 ) -> int:
-    from research.paper.report import render_markdown, write_report
-
     found = plan.reproduction(records)
-    write_report(job.out / "report.html", found)
-    with whole_file(job.out / "tables.md") as file:
-        file.write(render_markdown(found).encode())
+    whole = document(found)
+    for name, text in (("report.html", whole.html()), ("tables.md", whole.markdown())):
+        with whole_file(job.out / name) as file:
+            file.write(text.encode())
     # Files first: a terminal that cannot show a sign must not cost the report.
     if len(plan.exhibits) <= _FEW:
         for result in found.results:
-            print_table(result, console)
-    print_findings(found.findings, console)
+            print_result(result, console)
+    for verdict in found.findings:
+        say(console, f"{_VERDICTS[verdict.status]}: {verdict.name} {verdict.figure}")
+        for row in verdict.notes:
+            say(console, f"  {row}")
     say(console, f"Report: {job.out / 'report.html'}")
     failures = found.failures
     if not failures:
@@ -176,5 +312,31 @@ def _show(
     return FAILED
 
 
-def _option(setting: str) -> str:
-    return "NAME" if setting == "name" else "--" + setting.replace("_", "-")
+def print_list(exhibits: Sequence[Exhibit], console: Console) -> None:
+    """Print what each exhibit is, what it needs and what it costs."""
+    width = max(len(exhibit.name) for exhibit in exhibits)
+    lines = [f"{'':{width}}  {'quick':>11}  {'full':>11}"]
+    for exhibit in exhibits:
+        lines.append(f"{exhibit.name:{width}}  {_costs(exhibit.minutes)}  {exhibit.title}")
+        lines.append(f"{'':{width + 28}}data: {', '.join(exhibit.needs) or 'none'}")
+    totals = [sum(exhibit.minutes[level] for exhibit in exhibits) for level in (0, 1)]
+    lines.append(f"{'together':{width}}  {_costs(totals)}")
+    lines.append("Times on two cores; fits that tables share are counted with the first of them.")
+    say(console, "\n".join(lines))
+
+
+def _costs(minutes: Sequence[float]) -> str:
+    return "  ".join(f"{duration(60.0 * m) if m else DASH:>11}" for m in minutes)
+
+
+def print_result(result: Result, console: Console) -> None:
+    """Print a table with the printed figures in brackets; of a figure what it shows, in words."""
+    if not result.is_table:
+        console.print(result.title, style="bold", highlight=False, markup=False)
+        for panel in result.panels:
+            console.print(panel.text, highlight=False, markup=False)
+        return
+    part = f": {result.part}" if result.part else ""
+    heading = f"{result.title}{part} (ours, printed in brackets)"
+    console.print(heading, style="bold", highlight=False, markup=False)
+    console.print(terminal_table(matrix(result)[0]))

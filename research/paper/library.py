@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from bblr._settings import SettingError
 from bblr.comparison.methods import METHODS, Method
-from bblr.comparison.settings import SettingError
 from bblr.comparison.sources import Table, load_table, make_table
 from bblr.datasets._remote import place
 from research.paper.trainers import TRAINERS
@@ -176,9 +176,9 @@ class Groups:
 
 
 def _groups(name: str, download: bool = False) -> Groups:
-    from research.studies.structured import Condition, load_source
+    from research.studies.structured import load_source
 
-    source = load_source(name, 0, Condition(), download=download)
+    source = load_source(name, 0, download=download)
     digest = hashlib.sha256()
     for group in source.groups:
         for part in (group.X, group.similarities, group.labels):

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from bblr.comparison.records import Record
-from research.paper.exhibit import Exhibit, Given, Level
-from research.paper.fits import METRICS, PaperFit, finished, fits, shortfall, significance
+from research.paper.exhibit import Entry, Exhibit, Given, Level, Result, Significance
+from research.paper.fits import (
+    METRICS,
+    PaperFit,
+    Protocol,
+    finished,
+    fits,
+    shortfall,
+    significance,
+)
 from research.paper.library import Library
-from research.paper.protocols import AnyProtocol
-from research.paper.results import Entry, FigureResult, Significance, TableResult
 
-__all__ = ["Column", "Gain", "Reading", "Remark", "Table"]
+__all__ = ["TOTAL", "Column", "Gain", "Printed", "Reading", "Remark", "Table"]
 
 TOTAL = "Total"
 _UNDIVIDED = "it has no test rows of its own"
@@ -43,36 +49,20 @@ class Column:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the paper's protocol: what is run in full, and what quickly.
+    """One way to read the paper's protocol: what is run in full, and quickly if at all."""
 
-    Parameters
-    ----------
-    full, quick : AnyProtocol
-        What is run; ``quick`` may be None where quick runs leave this reading out.
-    part : str
-        A heading, where there are several readings.
-    """
-
-    full: AnyProtocol
-    quick: AnyProtocol | None
+    full: Protocol
+    quick: Protocol | None
     part: str = ""
 
-    def at(self, level: Level) -> AnyProtocol | None:
+    def at(self, level: Level) -> Protocol | None:
         """Return what is run at a level, if anything."""
         return self.full if level == "full" else self.quick
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that stands beside a figure only where it holds.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    when : {"lower", "higher", "always"}
-        Whether ours must be lower or higher than the printed figure.
-    """
+    """A sentence that stands beside a figure only where ours is lower or higher, or always."""
 
     text: str
     when: Literal["lower", "higher", "always"]
@@ -84,23 +74,15 @@ class Remark:
 
 @dataclass(frozen=True)
 class Gain:
-    """By how many per cent a method is below a rival.
-
-    Parameters
-    ----------
-    method, rival : str
-        Names of the methods.
-    printed : dict of str to float
-        The paper's figures by data set, ``"Total"`` included.
-    """
+    """By how many per cent a method is below another, and the paper's figures by data set."""
 
     method: str
-    rival: str
+    other: str
     printed: Mapping[str, float]
 
-    def over(self, result: TableResult, library: Library) -> TableResult:
+    def over(self, result: Result, library: Library) -> Result:
         """Work the gains out of a table."""
-        mine, other = (library.method(name).label for name in (self.method, self.rival))
+        mine, other = (library.method(name).label for name in (self.method, self.other))
         column = f"{mine} below {other}"
         printed = {library.title(d) if d != TOTAL else TOTAL: v for d, v in self.printed.items()}
         entries = []
@@ -110,25 +92,57 @@ class Gain:
             entries.append(Entry(row, column, printed.get(row), gain))
         part = f"{result.part}: gain" if result.part else "Gain"
         return replace(
-            result,
-            unit="%",
-            digits=0,
-            better="higher",
-            columns=(column,),
-            entries=tuple(entries),
-            notes=(),
-            part=part,
-        )
+            result, unit="%", digits=0, better="higher", columns=(column,),
+            entries=tuple(entries), notes=(), part=part,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table(Exhibit):
-    """Methods on data sets.
+class Printed(Exhibit):
+    """A table with the paper's figures.
 
     Parameters
     ----------
     data : tuple of str
-        Names of the data sets, the rows.
+        Names of the data sets it uses; mostly the rows.
+    printed : dict of str to tuple
+        The paper's figures by row, in the order of the columns; None where there is none.
+    """
+
+    data: tuple[str, ...]
+    printed: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the data sets it uses."""
+        return self.data
+
+    def figure(self, row: str, place: int) -> float | None:
+        """Return what the paper prints in a place, if anything."""
+        figures = self.printed.get(row, ())
+        return figures[place] if place < len(figures) else None
+
+    def result(self, **settings: Any) -> Result:
+        """Make a result of it; its rows and columns are those of the entries unless given."""
+        entries = tuple(settings.pop("entries"))
+        shown = {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "reading": self.reading,
+            "notes": self.notes,
+            "rows": tuple(dict.fromkeys(entry.row for entry in entries)),
+            "columns": tuple(dict.fromkeys(entry.column for entry in entries)),
+        }
+        return Result(**{**shown, **settings, "entries": entries})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Printed):
+    """Methods on data sets.
+
+    Parameters
+    ----------
     columns : tuple of Column
         The methods.
     readings : tuple of Reading
@@ -139,16 +153,13 @@ class Table(Exhibit):
         What the figures count, in words.
     digits : int
         Decimals.
-    printed : dict of str to tuple
-        The paper's figures by data set (``"Total"`` for the last row), in the order of the
-        columns; None where there is none.
     total : bool
         Whether a last row adds up.
     gain : Gain or None
         By how many per cent one method is below another, as a table of its own.
     full_only : tuple of str
         Data sets that quick runs leave out.
-    rivals : tuple of str
+    baselines : tuple of str
         Columns' methods to test the others against.
     remarks : dict
         Why figures differ, by data set and method, or by either with ``"*"`` for the other; a
@@ -157,24 +168,17 @@ class Table(Exhibit):
         Which figures are better, if either.
     """
 
-    data: tuple[str, ...]
     columns: tuple[Column, ...]
     readings: tuple[Reading, ...]
     metric: str = "rate"
     unit: str = "error %"
     digits: int = 1
-    printed: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     total: bool = False
     gain: Gain | None = None
     full_only: tuple[str, ...] = ()
-    rivals: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
     remarks: Mapping[tuple[str, str], str | Remark] = field(default_factory=dict)
     better: Literal["lower", "higher"] | None = "lower"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Names of the data sets it uses."""
-        return self.data
 
     def figures(self, method: str, metric: str | None = None) -> tuple[float, ...]:
         """Return what the paper prints in one column, in the order of the data sets."""
@@ -192,17 +196,15 @@ class Table(Exhibit):
             for task in self._fits(given, reading, data, column)
         ]
 
-    def results(
-        self, given: Given, records: Mapping[str, Record]
-    ) -> list[TableResult | FigureResult]:
+    def results(self, given: Given, records: Mapping[str, Record]) -> list[Result]:
         """Work out the figures of each reading."""
-        found: list[TableResult | FigureResult] = []
+        found: list[Result] = []
         for reading in self.readings:
-            if reading.at(given.level) is not None:
-                result = self._result(given, reading, records)
-                found.append(result)
-                if self.gain is not None:
-                    found.append(self.gain.over(result, given.library))
+            protocol = reading.at(given.level)
+            if protocol is not None:
+                result = self._result(given, reading, protocol, records)
+                gain = [] if self.gain is None else [self.gain.over(result, given.library)]
+                found += [result, *gain]
         return found
 
     def _rows(self, given: Given) -> tuple[str, ...]:
@@ -212,120 +214,91 @@ class Table(Exhibit):
         return (*self.columns, *map(Column, given.library.added_methods))
 
     def _fits(self, given: Given, reading: Reading, data: str, column: Column) -> list[PaperFit]:
-        protocol = reading.at(given.level)
-        left_out = given.level == "quick" and data in self.full_only
+        protocol, quick = reading.at(given.level), given.level == "quick"
+        left_out = quick and data in self.full_only
         undivided = protocol is not None and protocol.folds == 0 and data in given.whole
         if protocol is None or left_out or undivided or data not in given.fingerprints:
             return []
-        return fits(
-            protocol,
-            data,
-            (given.level == "quick" and column.quick) or column.method,
-            fingerprint=given.fingerprints[data],
-            seed=given.seed,
-            library=given.library,
-        )
+        method = (quick and column.quick) or column.method
+        return fits(protocol, data, method, **given.task(data))
 
     def _result(
-        self, given: Given, reading: Reading, records: Mapping[str, Record]
-    ) -> TableResult:
-        protocol = reading.at(given.level)
-        assert protocol is not None
+        self, given: Given, reading: Reading, protocol: Protocol, records: Mapping[str, Record]
+    ) -> Result:
         columns, rows, library = self._columns(given), self._rows(given), given.library
         parts = {
             (data, column): _Part(self._fits(given, reading, data, column), records)
             for data in rows
             for column in columns
         }
-        labels = tuple(c.label or library.method(c.method).label for c in columns)
+        labels = {c: c.label or library.method(c.method).label for c in columns}
+        places = list(enumerate(columns))
         entries = [
-            self._entry(given, parts, data, place, label)
+            self._entry(given, parts, data, place, column, labels[column])
             for data in rows
-            for place, label in enumerate(labels)
+            for place, column in places
         ]
         if self.total:
             entries += [
-                self._total(given, parts, place, label) for place, label in enumerate(labels)
+                self._total(given, parts, k, column, labels[column]) for k, column in places
             ]
-        titles = tuple(library.title(data) for data in rows)
-        return TableResult(
-            name=self.name,
-            title=self.title,
-            about=self.about,
+        return self.result(
             reading=f"{self.reading} Run here: {protocol.label}.",
             unit=self.unit,
             digits=self.digits,
             better=self.better,
-            rows=(*titles, TOTAL) if self.total else titles,
-            columns=labels,
-            entries=tuple(entries),
-            notes=self.notes,
+            rows=(*map(library.title, rows), *([TOTAL] if self.total else [])),
+            columns=tuple(labels.values()),
+            entries=entries,
             part=reading.part,
-            column_digits={
-                label: 0
-                for label, column in zip(labels, columns, strict=True)
-                if column.metric == "vectors"
-            },
+            column_digits={labels[c]: 0 for c in columns if c.metric == "vectors"},
         )
 
-    def _entry(self, given: Given, parts: _Parts, data: str, place: int, label: str) -> Entry:
-        column = self._columns(given)[place]
+    def _entry(
+        self, given: Given, parts: _Parts, data: str, place: int, column: Column, label: str
+    ) -> Entry:
         part = parts[data, column]
         left_out = "only in a full run" if data in self.full_only else _UNDIVIDED
         missing = part.missing if part.planned else given.missing.get(data, left_out)
-        entry = Entry(
-            row=given.library.title(data),
-            column=label,
-            printed=self._printed(data, place),
-            ours=part.figure(column.metric or self.metric),
-            tests=self._tests(given, column, lambda c: parts[data, c].records),
-            remark=missing,
-        )
+        ours = part.figure(column.metric or self.metric)
+        tests = self._tests(given, column, lambda c: parts[data, c].records)
+        title = given.library.title(data)
+        entry = Entry(title, label, self.figure(data, place), ours, tests, missing)
         return entry if missing else self._explained(entry, data, column)
 
     def _explained(self, entry: Entry, row: str, column: Column) -> Entry:
         """Say why the figures differ, where they do."""
         keys = ((row, column.method), (row, "*"), ("*", column.method))
-        found = [self.remarks[key] for key in keys if key in self.remarks]
         digits = 0 if column.metric == "vectors" else self.digits
         difference = entry.difference or 0.0
         differ = abs(difference) >= 0.5 * 10.0**-digits
-        for remark in found:
+        for remark in (self.remarks[key] for key in keys if key in self.remarks):
             if isinstance(remark, str):
                 remark = Remark(remark, "lower" if difference < 0 else "higher")
             if remark.when == "always" or (differ and remark.holds(difference)):
                 return replace(entry, remark=remark.text)
         return entry
 
-    def _total(self, given: Given, parts: _Parts, place: int, label: str) -> Entry:
-        column = self._columns(given)[place]
-        figures = [parts[data, column].figure(column.metric or self.metric) for data in self.data]
+    def _total(self, given: Given, parts: _Parts, place: int, column: Column, label: str) -> Entry:
+        mine = [parts[data, column] for data in self.data]
+        figures = [part.figure(column.metric or self.metric) for part in mine]
         known = [figure for figure in figures if figure is not None]
-        complete = len(known) == len(figures)
-        entry = Entry(
-            row=TOTAL,
-            column=label,
-            printed=self._printed(TOTAL, place),
-            ours=sum(known) if complete else None,
-            tests=self._tests(
-                given, column, lambda c: [r for data in self.data for r in parts[data, c].records]
-            ),
-            remark="" if complete else "a row is missing",
+        ours = sum(known) if len(known) == len(figures) else None
+        tests = self._tests(
+            given, column, lambda c: [r for data in self.data for r in parts[data, c].records]
         )
-        return self._explained(entry, TOTAL, column) if complete else entry
-
-    def _printed(self, row: str, place: int) -> float | None:
-        figures = self.printed.get(row, ())
-        return figures[place] if place < len(figures) else None
+        missing = "a row is missing" if ours is None else ""
+        entry = Entry(TOTAL, label, self.figure(TOTAL, place), ours, tests, missing)
+        return entry if missing else self._explained(entry, TOTAL, column)
 
     def _tests(
         self, given: Given, column: Column, of: Callable[[Column], list[Record]]
     ) -> tuple[Significance, ...]:
-        rivals = [c for c in self.columns if c.method in self.rivals and c.metric is None]
-        if column.metric is not None or column in rivals:
+        others = [c for c in self.columns if c.method in self.baselines and c.metric is None]
+        if column.metric is not None or column in others:
             return ()
         label = given.library.method
-        found = [significance(label(c.method).label, of(column), of(c)) for c in rivals]
+        found = [significance(label(c.method).label, of(column), of(c)) for c in others]
         return tuple(test for test in found if test is not None)
 
 

@@ -11,14 +11,14 @@ from joblib import cpu_count
 from rich.console import Console
 
 from bblr._bars import Bar
-from bblr.comparison.cells import versions
-from bblr.comparison.settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable
+from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.sources import Table, load_two_classes
+from bblr.comparison.tasks import versions
 from research.studies.sparsity import Growth, Parts, Point, grow, trec07p_parts
 
 __all__ = ["SparsityJob", "run_sparsity", "split_table"]
 
-DONE, MISUSED, INTERRUPTED = 0, 2, 130
 _TEST_SHARE = 1 / 3
 _MOST_TEST_ROWS = 10_000
 _SMALLEST = 60
@@ -26,7 +26,6 @@ _SMALLEST = 60
 _LARGEST = 16_000
 _MOST_SIZES = 7
 RESEARCH = "trec07p"
-_LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,7 @@ class SparsityJob:
 
     def prepared(self) -> tuple[Table, Parts, list[int]]:
         """Check every setting, load the data and choose the sizes; nothing is written."""
-        if self.jobs is not None and self.jobs < 1:
-            raise SettingError("jobs", f"must be at least 1, got {self.jobs}")
-        if not 0 <= self.seed <= _LARGEST_SEED:
-            raise SettingError(
-                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
-            )
+        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))
@@ -112,27 +106,28 @@ def run_sparsity(job: SparsityJob) -> int:
     try:
         table, parts, sizes = job.prepared()
     except SettingError as error:
-        messages.print(f"Error: {error}", highlight=False, markup=False, soft_wrap=True)
+        say(messages, refusal(error, data="DATA"))
         return MISUSED
     for note in table.notes:
-        messages.print(f"Note: {note}", highlight=False, markup=False, soft_wrap=True)
+        say(messages, f"Note: {note}")
     n, d = parts.X_train.shape
-    console.print(
+    say(
+        console,
         f"{table.name}: {n:,} training rows of {d} features, {len(parts.y_test):,} test rows\n"
         f"{'':>8}  {'SVM':>16}  {'sparse KBBLR':>16}  {'a third of the SVM':>18}\n"
         f"{'rows':>8}" + f"  {'vectors':>7} {'error %':>8}" * 3,
-        highlight=False,
     )
 
     def show(point: Point) -> None:
         done.append(point)
         bar.tell(len(done) / (len(sizes) + 1), f"{point.n:,} rows done")
-        console.print(
-            f"{point.n:8,}  {point.svc_vectors:7,.0f} {point.svc_error:8.2f}"
-            f"  {point.vectors:7,.0f} {point.error:8.2f}"
-            f"  {point.third_vectors:7,.0f} {point.third_error:8.2f}",
-            highlight=False,
+        pairs = (
+            (point.svc_vectors, point.svc_error),
+            (point.vectors, point.error),
+            (point.third_vectors, point.third_error),
         )
+        shown = "".join(f"  {vectors:7,.0f} {error:8.2f}" for vectors, error in pairs)
+        say(console, f"{point.n:8,}{shown}")
 
     done: list[Point] = []
     try:
@@ -140,15 +135,15 @@ def run_sparsity(job: SparsityJob) -> int:
             bar.tell(0.0, f"{sizes[0]:,} rows")
             growth = grow(parts, sizes, job.seed, job.jobs or cpu_count(), show)
     except KeyboardInterrupt:
-        messages.print("Stopped; nothing was written.")
+        say(messages, "Stopped; nothing was written.")
         return INTERRUPTED
     from research.studies.sparsity_plot import draw
 
     draw(growth, f"Sparsity on {table.name}", job.plot)
-    console.print(f"Wrote {job.plot}", highlight=False, soft_wrap=True)
+    say(console, f"Wrote {job.plot}")
     if job.out is not None:
         job.out.write_text(json.dumps(_record(job, table, growth), indent=2) + "\n", "utf-8")
-        console.print(f"Wrote {job.out}", highlight=False, soft_wrap=True)
+        say(console, f"Wrote {job.out}")
     return DONE
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bblr.plotting import SparsityDisplay
-from research.core.style import COLOURS, GREY, STYLE
+from research.core.charts import COLOURS, GREY, Chart
 from research.studies.sparsity import Growth, Weights
 
 __all__ = ["draw"]
@@ -32,48 +30,40 @@ def draw(growth: Growth, title: str, path: Path) -> None:
     path : Path
         The file; what was there is replaced.
     """
-    style: Any = STYLE
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(11.0, 7.0), layout="constrained")
+    with Chart(path, 11.0, 7.0) as figure:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13)
         grid = figure.add_gridspec(2, 6)
-        _counts(figure.add_subplot(grid[0, :2]), growth)
-        _errors(figure.add_subplot(grid[0, 2:4]), growth)
+        svm, own = ("s-", _SVC, "SVM"), ("o-", _OWN, "sparse KBBLR")
+        third = ("^--", _THIRD, "KBBLR, ⅓ of the SVM's vectors")
+        _curves(
+            figure.add_subplot(grid[0, :2]),
+            growth,
+            "Support vectors",
+            svc_vectors=svm,
+            vectors=own,
+        )
+        _curves(
+            figure.add_subplot(grid[0, 2:4]), growth, "Test error, %", svc_error=svm, error=own,
+            third_error=third,
+        )  # fmt: skip
         _path(figure.add_subplot(grid[0, 4:]), growth)
         for k, weights in enumerate(growth.weights):
             _histogram(figure.add_subplot(grid[1, 3 * k : 3 * k + 3]), weights)
-        figure.savefig(path, dpi=150)
 
 
-def _logarithmic(axis: Any, ticks: list[int]) -> None:
-    """Make the lower axis logarithmic, with these numbers on it."""
+def _curves(axis: Any, growth: Growth, title: str, **looks: tuple[str, str, str]) -> None:
+    """Draw fields of the points against the rows: each with its marks, colour and label."""
+    n = [point.n for point in growth.points]
+    for name, (marks, colour, label) in looks.items():
+        values = [getattr(point, name) for point in growth.points]
+        axis.plot(n, values, marks, color=colour, label=label)
     axis.set_xscale("log", base=2)
-    axis.set_xticks(ticks)
+    axis.set_xticks(n)
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _counts(axis: Any, growth: Growth) -> None:
-    n = [point.n for point in growth.points]
-    axis.plot(n, [p.svc_vectors for p in growth.points], "s-", color=_SVC, label="SVM")
-    axis.plot(n, [p.vectors for p in growth.points], "o-", color=_OWN, label="sparse KBBLR")
-    _logarithmic(axis, n)
+    axis.margins(y=0.3)
     axis.set_ylim(bottom=0)
-    axis.set(xlabel="training rows", title="Support vectors")
-    axis.legend()
-
-
-def _errors(axis: Any, growth: Growth) -> None:
-    n = [point.n for point in growth.points]
-    axis.plot(n, [p.svc_error for p in growth.points], "s-", color=_SVC, label="SVM")
-    axis.plot(n, [p.error for p in growth.points], "o-", color=_OWN, label="sparse KBBLR")
-    axis.plot(
-        n, [p.third_error for p in growth.points], "^--", color=_THIRD,
-        label="KBBLR, ⅓ of the SVM's vectors",
-    )  # fmt: skip
-    _logarithmic(axis, n)
-    axis.set_ylim(0.0, 1.4 * max(max(p.svc_error, p.error, p.third_error) for p in growth.points))
-    axis.set(xlabel="training rows", title="Test error, %")
+    axis.set(xlabel="training rows", title=title)
     axis.legend()
 
 

@@ -11,23 +11,22 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
+import pandas as pd
 from rich.console import Console
 from rich.table import Table as RichTable
 
 from bblr._bars import Bar, FitBar
-from bblr.comparison.cells import versions
-from bblr.comparison.settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable
+from bblr.comparison.document import DASH, shown, terminal_table
+from bblr.comparison.session import DONE, FAILED, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.sources import Table, load_two_classes
+from bblr.comparison.tasks import versions
 from bblr.solvers.zero_one.exact import MAX_SIZE
 from bblr.zero_one.zero_one_classifier import MAX_TABLE, SOLVERS, ZeroOneClassifier
 from research.studies.zero_one_plot import Run, draw
 
 __all__ = ["ZeroOneJob", "run_zero_one"]
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-
-_LARGEST_SEED = 2**32 - 1
 # The order of the table: searches first, then those that can prove.
 _USUAL = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
 _FOR_LARGE = ("search", "sla")
@@ -58,10 +57,7 @@ class ZeroOneJob:
             raise SettingError(
                 "time_limit", f"must be a number of seconds above 0, got {self.time_limit:g}"
             )
-        if not 0 <= self.seed <= _LARGEST_SEED:
-            raise SettingError(
-                "seed", f"must be at least 0 and at most {_LARGEST_SEED}, got {self.seed}"
-            )
+        check_least(seed=(self.seed, 0))
         check_writable("plot", self.plot, (".png", ".svg"))
         if self.out is not None:
             check_writable("json", self.out, (".json",))
@@ -123,24 +119,24 @@ def run_zero_one(job: ZeroOneJob) -> int:
     try:
         table, solvers = job.prepared()
     except SettingError as error:
-        _say(messages, f"Error: {_option(error.setting)} {error.problem}")
+        say(messages, refusal(error, data="DATA"))
         return MISUSED
     for note in table.notes:
-        _say(messages, f"Note: {note}")
+        say(messages, f"Note: {note}")
     runs: list[Run] = []
     status = DONE
     try:
         for solver in solvers:
             if not messages.is_terminal:
-                _say(messages, f"{solver} ...")
+                say(messages, f"{solver} ...")
             # Lines that a solver prints would break a bar.
             with Bar(messages, solver, shown=not job.verbose) as bar:
                 runs.append(_run(job, table, solver, bar))
-            _say(messages, f"{solver}: {_in_words(runs[-1])}")
+            say(messages, f"{solver}: {_in_words(runs[-1])}")
             if job.out is not None and len(runs) < len(solvers):
                 _save_figures(job, job.out, table, runs, messages)  # at once: solvers take long
     except KeyboardInterrupt:
-        _say(messages, f"Stopped after {len(runs)} of {len(solvers)} solvers.")
+        say(messages, f"Stopped after {len(runs)} of {len(solvers)} solvers.")
         status = INTERRUPTED
     sound = _show(job, table, runs, messages) if runs else True
     return status or (DONE if sound else FAILED)
@@ -190,40 +186,34 @@ def _show(job: ZeroOneJob, table: Table, runs: list[Run], messages: Console) -> 
     done = [run for run in runs if not run.failure]
     sound = len(done) == len(runs)
     if done:
-        _say(results, _finding(done))
+        say(results, _finding(done))
     if job.out is not None and _save_figures(job, job.out, table, runs, messages):
-        _say(results, f"Figures: {job.out}")
+        say(results, f"Figures: {job.out}")
     elif job.out is not None:
         sound = False
     if done and _save("plot", job.plot, lambda path: draw(done, title, path), messages):
-        _say(results, f"Plot: {job.plot}")
+        say(results, f"Plot: {job.plot}")
     elif done:
         sound = False
     return sound
 
 
 def _table(runs: list[Run]) -> RichTable:
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("Solver", no_wrap=True)
-    for head in ("Loss", "Lower\nbound", "Gap\n%", "Optimal", "Seconds"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("Why it stopped")
     best = min((run.loss for run in runs if not run.failure), default=None)
-    for run in runs:
-        if run.failure:
-            table.add_row(run.solver, "–", "–", "–", "–", f"{run.seconds:.2f}", "failed")
-            continue
-        table.add_row(
-            run.solver,
-            f"{run.loss:.0f}",
-            f"{run.lower_bound:.0f}",
-            f"{100 * run.gap:.1f}",
-            "yes" if run.optimal else "no",
-            f"{run.seconds:.2f}",
-            run.reason,
-            style="bold" if run.loss == best else None,
-        )
-    return table
+    rows = [
+        {
+            "Solver": run.solver,
+            "Loss": shown(run.found(run.loss), "{:.0f}"),
+            "Lower\nbound": shown(run.found(run.lower_bound), "{:.0f}"),
+            "Gap\n%": shown(run.found(100 * run.gap), "{:.1f}"),
+            "Optimal": DASH if run.failure else "yes" if run.optimal else "no",
+            "Seconds": f"{run.seconds:.2f}",
+            "Why it stopped": "failed" if run.failure else run.reason,
+        }
+        for run in runs
+    ]
+    bold = [run.loss == best for run in runs]
+    return terminal_table(pd.DataFrame(rows), bold=bold, wrap=("Why it stopped",))
 
 
 def _in_words(run: Run) -> str:
@@ -280,15 +270,6 @@ def _save(setting: str, path: Path, write: Callable[[Path], object], messages: C
     try:
         write(path)
     except OSError as error:
-        _say(messages, f"Error: {_option(setting)} {str(path)!r} was not written: {error}")
+        say(messages, f"Error: --{setting} {str(path)!r} was not written: {error}")
         return False
     return True
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-def _option(setting: str) -> str:
-    """Turn a parameter's name into the one on the command line."""
-    return "DATA" if setting == "data" else "--" + setting.replace("_", "-")

@@ -7,27 +7,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from bblr.plotting.certificate import EARLIEST, CertificateDisplay
 from bblr.solvers.zero_one import Moment
-from research.core.style import COLOURS, GREY, STYLE
+from research.core.charts import COLOURS, GREY, Chart
 
 __all__ = ["Run", "draw"]
 
-_COLOURS = {
-    "search": COLOURS["blue"],
-    "sla": COLOURS["orange"],
-    "csa": COLOURS["sky"],
-    "pcs": COLOURS["purple"],
-    "bnb": COLOURS["vermilion"],
-    "mip": COLOURS["green"],
-    "exact": COLOURS["black"],
-}
+_SOLVERS = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
+_COLOURS = dict(zip(_SOLVERS, COLOURS.values(), strict=True))
 _DASHES = (0, (3, 2))
 
 
@@ -81,6 +72,10 @@ class Run:
         curve = self.curve
         return curve[curve[:, 2] > 0]
 
+    def found(self, value: float) -> float | None:
+        """Return a result; None where the solver failed."""
+        return None if self.failure else value
+
     def as_record(self) -> dict[str, Any]:
         """Return what a file keeps of it."""
         if self.failure:
@@ -100,9 +95,7 @@ def draw(runs: Sequence[Run], title: str, path: Path) -> None:
     path : Path
         The file; what was there is replaced.
     """
-    style: Any = STYLE
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(8.4, 4.6), layout="constrained")
+    with Chart(path, 8.4, 4.6) as figure:
         axes = figure.add_subplot()
         for place, run in enumerate(runs):
             _add(axes, run, place, len(runs))
@@ -112,7 +105,6 @@ def draw(runs: Sequence[Run], title: str, path: Path) -> None:
         axes.set_xlabel("seconds (log scale)")
         axes.set_ylabel("zero-one loss (training errors)")
         figure.legend(handles=_legend(runs), loc="outside right upper", handlelength=2.6)
-        figure.savefig(path, format=path.suffix[1:].lower(), dpi=150)
 
 
 def _add(axes: Any, run: Run, place: int, count: int) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import Method
-from bblr.comparison.settings import CLEAN, Condition
 from bblr.comparison.sources import Table, make_table
 
 NOISY = Condition(0.2, "uniform-one-class", "training")

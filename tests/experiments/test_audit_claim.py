@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
-from research.claims import CLAIMS, ClaimRun, audit
-from research.claims.audit import Cell, Found
+from research.claims import CLAIMS, audit
+from research.core.cases import Run
+from research.studies import audit as study
+from research.studies.audit import Found
 
 
 @pytest.fixture
 def run():
-    return ClaimRun(1, 2, 0, None, Console(quiet=True))
+    return Run(repeats=2)
 
 
 @pytest.fixture
@@ -28,11 +30,11 @@ def test_the_claim_runs(run, little):
     pytest.importorskip("cleanlab")
     outcome = CLAIMS["audit"].run(run)
     assert outcome.failure == "" and outcome.measured is not None
-    cells = [Cell(**cell) for cell in outcome.measured.details["cells"]]
-    assert [cell.data for cell in cells] == ["heart", "heart", "liver", "liver"]
+    cells = outcome.measured.details["cells"]
+    assert [cell["data"] for cell in cells] == ["heart", "heart", "liver", "liver"]
     for cell in cells:
-        assert cell.flips == {"heart": 27, "liver": 34}[cell.data]
-        assert all(0 < value < 1 for value in (cell.own, cell.rival, cell.clean))
+        assert cell["flips"] == {"heart": 27, "liver": 34}[cell["data"]]
+        assert all(0 < cell[who] < 1 for who in ("own", "baseline", "clean"))
     assert any("trec07p left out" in note for note in outcome.measured.notes)
 
 
@@ -42,22 +44,31 @@ def test_without_cleanlab_it_is_skipped(run, little, monkeypatch):
 
 
 def test_wins_are_counted_by_mean_precision(run, little, monkeypatch):
-    def knowing(share):
-        def ranking(X, y, seed, n_jobs=None):
-            # Knows a share of the flips.
-            flipped = np.flatnonzero(y != audit.load_audited(names[len(y)])[1])
-            known = flipped[: int(share[names[len(y)]] * len(flipped))]
-            others = np.setdiff1d(np.arange(len(y)), flipped)
-            return Found(np.concatenate([known, others, flipped[len(known) :]]), len(known))
+    def known(share, y):
+        """Rank a share of the flips first and the others last."""
+        name = names[len(y)]
+        flipped = np.flatnonzero(y != study.load_audited(name)[1])
+        first = flipped[: int(share[name] * len(flipped))]
+        others = np.setdiff1d(np.arange(len(y)), flipped)
+        return Found(np.concatenate([first, others, flipped[len(first) :]]), len(first))
 
-        return ranking
+    def own(model, X, y, random_state):
+        found = known({"heart": 0.5, "liver": 0.5}, y)
+        nothing = np.zeros(len(y), dtype=bool)
+        return SimpleNamespace(
+            ranking=found.ranking, n_errors=found.named, indices=[], wrong_plateau=nothing,
+            probability=np.zeros(len(y)),
+        )  # fmt: skip
 
-    names = {len(audit.load_audited(name)[1]): name for name in ("heart", "liver")}
-    monkeypatch.setattr(audit, "own_ranking", knowing({"heart": 0.5, "liver": 0.5}))
-    monkeypatch.setattr(audit, "rival_ranking", knowing({"heart": 0.5, "liver": 0.8}))
+    names = {len(study.load_audited(name)[1]): name for name in ("heart", "liver")}
+    monkeypatch.setattr(audit, "cleanlab", lambda: None)
+    monkeypatch.setattr(study, "find_label_errors", own)
+    monkeypatch.setattr(
+        study, "baseline_ranking", lambda X, y, *_: known({"heart": 0.5, "liver": 0.8}, y)
+    )
     outcome = CLAIMS["audit"].run(run)
+    assert outcome.failure == ""
     assert list(outcome.measured.figures.values()) == [0.5]
     assert outcome.missed
-    cell = Cell(**outcome.measured.details["cells"][0])
-    assert cell.own == pytest.approx(13 / 27)
-    assert cell.own_named == (13, 1.0, pytest.approx(13 / 27))
+    cell = outcome.measured.details["cells"][0]
+    assert cell["own"] == pytest.approx(13 / 27) and cell["own named"] == 13

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from bblr.comparison.cells import Cell, run_cell, split
+from bblr.comparison.cells import CLEAN, Cell, Condition, run_cell, split
 from bblr.comparison.methods import METHODS
-from bblr.comparison.settings import CLEAN, Condition
 from bblr.comparison.sources import make_table
 
 PROTOCOLS = ("uniform-one-class", "uniform-random", "label-flip")

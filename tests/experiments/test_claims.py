@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rich.console import Console
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.comparison import claims
 from bblr.comparison.methods import Method
 from bblr.comparison.records import read_records
 from bblr.comparison.sources import EMBEDDED, load_table
-from research.claims import CLAIMS, Claim, ClaimRun, embedded, research, zero_one
-from research.core.targets import Bar, Measured, Unavailable
+from research import claims
+from research.claims import CLAIMS, embedded, held_out, zero_one
+from research.core.cases import Case, Measured, Run, Unavailable
+from research.core.thresholds import Threshold
 
 NAMES = {
     "training-errors",
@@ -82,7 +82,7 @@ class Liar:
 
 @pytest.fixture
 def run(tmp_path):
-    return ClaimRun(1, 1, 0, tmp_path / "records.jsonl", Console(quiet=True))
+    return Run(repeats=1, records=tmp_path / "records.jsonl")
 
 
 @pytest.fixture
@@ -100,23 +100,23 @@ def bblr(*arguments):
 def test_every_claim_has_a_name_and_bars():
     assert set(CLAIMS) == NAMES
     for name, claim in CLAIMS.items():
-        assert claim.name == name and claim.description and claim.bars
-        assert len({bar.figure for bar in claim.bars}) == len(claim.bars)
+        assert claim.name == name and claim.description and claim.thresholds
+        assert len({t.figure for t in claim.thresholds}) == len(claim.thresholds)
 
 
 def test_list_names_every_claim_with_its_bars():
     result = bblr("--list")
     assert result.exit_code == 0
     for claim in CLAIMS.values():
-        assert f"{claim.name}\n" in result.stdout
-        assert all(f"{bar.figure} {bar.label}" in result.stdout for bar in claim.bars)
+        assert f"{claim.name} ({claim.theme})\n" in result.stdout
+        assert all(f"{t.figure} {t.label}" in result.stdout for t in claim.thresholds)
 
 
 def test_clean_claim_is_worked_out_from_the_comparison(run, methods):
     outcome = CLAIMS["uci-clean"].run(run)
     assert outcome.failure == "" and outcome.measured is not None
     figures = outcome.measured.figures
-    assert set(figures) == {bar.figure for bar in outcome.bars}
+    assert set(figures) == {t.figure for t in outcome.case.thresholds}
     assert figures["BBLR3, total, errors % below LR"] == pytest.approx(50, abs=2)
     assert figures["BBLR4, total, errors % below SVM"] == pytest.approx(100 / 6, abs=2)
     excess = figures["BBLR3 on pima, points above the better of LR and SVM"]
@@ -131,7 +131,7 @@ def test_noisy_claim_covers_both_protocols(run, methods):
     outcome = CLAIMS["uci-noisy"].run(run)
     assert outcome.failure == "" and outcome.measured is not None
     figures = outcome.measured.figures
-    assert set(figures) == {bar.figure for bar in outcome.bars}
+    assert set(figures) == {t.figure for t in outcome.case.thresholds}
     gains = [
         figures[f"BBLR4, {where}, errors % below LR"]
         for where in (*embedded.PROTOCOLS, embedded.BOTH)
@@ -151,31 +151,59 @@ def test_a_failing_fit_fails_the_claim(run, methods, failing):
     methods["BBLR3"] = failing
     outcome = CLAIMS["uci-clean"].run(run)
     assert "20 of 100 fits failed" in outcome.failure
-    assert outcome.missed == list(outcome.bars)
-
-
-def test_training_errors_are_counted_strictly(monkeypatch):
-    class Zero:
-        def __init__(self, **options: Any) -> None:
-            assert options == {"prior": "empirical", "l2": 1e-3, "random_state": 3}
-
-        def fit(self, X: Any, y: Any) -> Zero:
-            np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
-            return self
-
-        def decision_function(self, X: Any) -> Any:
-            return np.zeros(len(X))
-
-    monkeypatch.setattr("bblr.BBLRClassifier", Zero)
-    assert embedded.training_errors(load_table("heart"), 3) == 270
+    assert outcome.missed == [t.figure for t in outcome.case.thresholds]
 
 
 def test_training_claim_takes_the_worst_seed(run, monkeypatch):
-    monkeypatch.setattr(embedded, "training_errors", lambda table, seed: 70 - seed % 2)
+    class Fixed:
+        def __init__(self, random_state: int) -> None:
+            self.share = random_state % 2
+
+        def fit(self, X: Any, y: Any) -> Fixed:
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return np.zeros(len(X), dtype=int)
+
+        def decision_function(self, X: Any) -> Any:
+            return np.full(len(X), -float(self.share))  # a score of 0 is an error
+
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        return Fixed(random_state)
+
+    monkeypatch.setattr(embedded, "TRAINER", Method("fixed", "Fixed", "", build))
     measured = CLAIMS["training-errors"].run(run).measured
     assert measured is not None
-    assert list(measured.figures.values()) == [280]
-    assert "seed 1: 69 + 69 + 69 + 69 = 276" in measured.notes
+    assert list(measured.figures.values()) == [683 + 270 + 345 + 768]
+    assert "seed 0: 683 + 270 + 345 + 768 = 2066" in measured.notes or any(
+        note.startswith("seed 1: 683") for note in measured.notes
+    )
+
+
+def test_many_classes_are_compared_on_the_same_rows(run, monkeypatch):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+
+    models = {"LR": GaussianNB(), "BBLR": LogisticRegression(max_iter=2000, C=0.01)}
+
+    def method(name: str) -> Method:
+        return Method(name, name, "", lambda random_state, *, sparse=False: models[name])
+
+    monkeypatch.setattr("bblr.comparison.methods.METHODS", {name: method(name) for name in models})
+    monkeypatch.setattr(embedded, "MANY_SETS", ("iris", "wine"))
+    outcome = CLAIMS["many-classes"].run(run)
+    assert outcome.failure == "" and outcome.measured is not None
+    cells = outcome.measured.details["cells"]
+    assert len(cells) == 2 * 4 * 5 * 2
+    errors = {
+        name: sum(c["errors"] for c in cells if (c["method"], c["noise"]) == (name, "clean"))
+        for name in models
+    }
+    figure = outcome.measured.figures["clean: errors / LR's"]
+    assert figure == pytest.approx(errors["BBLR"] / max(errors["LR"], 1))
+    # More errors than LR is a negative z.
+    noisy = outcome.measured.figures
+    assert (noisy["noisy: errors / LR's"] < 1) == (noisy["noisy: pooled McNemar z"] > 0)
 
 
 @pytest.fixture
@@ -212,12 +240,12 @@ def quick_rivals(monkeypatch):
 
         return GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)
 
-    def mine(run: ClaimRun) -> dict[str, Any]:
+    def mine(run: Run) -> dict[str, Any]:
         from bblr import BBLRClassifierCV
 
         return {"BBLRClassifierCV": BBLRClassifierCV(l2s=(1.0,), gamma_limit=2.0, cv=2)}
 
-    monkeypatch.setattr(research, "_mine", mine)
+    monkeypatch.setattr(held_out, "own", mine)
     registry = {name: Method(name, name, "Stand-in.", build) for name in ("LR", "SVM")}
     monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
 
@@ -247,30 +275,30 @@ def test_zero_one_claims_run_in_little_time(run, home, monkeypatch):
         if name.startswith("zero-one"):
             outcome = CLAIMS[name].run(run)
             assert outcome.failure == "" and outcome.measured is not None
-            assert set(outcome.measured.figures) == {bar.figure for bar in CLAIMS[name].bars}
+            assert set(outcome.measured.figures) == {t.figure for t in CLAIMS[name].thresholds}
             json.dumps(outcome.as_record(), default=float)
 
 
 def test_delivery_order_keeps_the_last_rows_for_testing(home):
-    parts = research.trec07p(0, in_order=True)
+    parts = held_out.trec07p(0, in_order=True)
     whole = np.load(home / "trec07p" / "y.npy")
     assert parts.y_test.tolist() == whole[160:].tolist()
     np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
     assert np.abs(parts.X_test.mean(axis=0)).max() > 1e-6
-    shuffled = research.trec07p(0, in_order=False)
+    shuffled = held_out.trec07p(0, in_order=False)
     assert shuffled.y_test.tolist() != parts.y_test.tolist()
 
 
 @pytest.fixture
 def fake_claims(monkeypatch):
-    def missing(run: ClaimRun) -> Measured:
+    def missing(run: Run) -> Measured:
         raise Unavailable("set BBLR_DATA_HOME")
 
-    bars = (Bar("error, %", "<=", 1.0),)
+    limits = (Threshold("error, %", "<=", 1.0),)
     fakes = {
-        "kept": Claim("kept", "Keeps it.", bars, lambda run: Measured({"error, %": 0.5})),
-        "lost": Claim("lost", "Misses it.", bars, lambda run: Measured({"error, %": 2.0})),
-        "gone": Claim("gone", "Needs data.", bars, missing),
+        "kept": Case("kept", "Keeps it.", limits, lambda run: Measured({"error, %": 0.5})),
+        "lost": Case("lost", "Misses it.", limits, lambda run: Measured({"error, %": 2.0})),
+        "gone": Case("gone", "Needs data.", limits, missing),
     }
     monkeypatch.setattr(claims, "CLAIMS", fakes)
 
@@ -279,13 +307,16 @@ def test_command_prints_figures_and_bars(fake_claims, tmp_path):
     path = tmp_path / "claims.json"
     result = bblr("--json", path, "--repeats", 3, "--seed", 5)
     assert result.exit_code == 0, result.stderr
-    assert "0.5  ≤ 1       pass" in result.stdout and "2  ≤ 1       MISS" in result.stdout
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["error,", "%", "0.5", "≤", "1", "met"] in lines
+    assert ["error,", "%", "2", "≤", "1", "missed"] in lines
     assert "gone: skipped: set BBLR_DATA_HOME" in result.stdout
-    assert "1 of 2 figures pass; 1 skipped" in result.stdout
+    assert "1 met, 1 missed, 1 not run." in result.stdout
     record = json.loads(path.read_text(encoding="utf-8"))
-    assert record["settings"] == {"seed": 5, "repeats": 3}
-    assert "numpy" in record["versions"]
-    assert [claim["name"] for claim in record["claims"]] == ["kept", "lost", "gone"]
+    (stamp,) = record["runs"].values()
+    assert stamp["settings"] == {"quick": False, "seed": 5, "repeats": 3}
+    assert "numpy" in stamp["versions"]
+    assert list(record["cases"]) == ["kept", "lost", "gone"]
 
 
 def test_strict_decides_the_exit_status(fake_claims):
@@ -295,11 +326,11 @@ def test_strict_decides_the_exit_status(fake_claims):
 
 
 MISUSE = {
-    "unknown": (["nothing"], "NAME 'nothing' is no claim; choose from kept, lost, gone"),
+    "unknown": (["nothing"], "NAME 'nothing' is no case; choose from kept, lost, gone"),
     "jobs": (["--jobs", 0], "--jobs must be at least 1, got 0"),
     "repeats": (["--repeats", 0], "--repeats must be at least 1, got 0"),
     "seed": (["--seed", -1], "--seed must be at least 0, got -1"),
-    "json": (["--json", "no/such.json"], "--json must name a file in a folder that exists"),
+    "json": (["--json", "no/such.json"], "--json needs a folder that exists"),
     "records": (["--records", "notes.txt"], "does not end with a record"),
 }
 

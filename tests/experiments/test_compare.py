@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from bblr._settings import SettingError
+from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.records import read_records
-from bblr.comparison.settings import CLEAN, Condition, SettingError
 from bblr.comparison.sources import make_table
 
 TIMELESS = ("seconds",)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rich.console import Console
 from sklearn.datasets import load_iris
 
 import bblr.io.onnx
 from bblr import BBLRClassifier, SLAClassifier
 from bblr.io.onnx import to_onnx
-from research.claims import CLAIMS, ClaimRun, interchange
+from research.claims import CLAIMS, interchange
+from research.core.cases import Run
 
 pytest.importorskip("onnxruntime")
 
@@ -38,7 +38,7 @@ def run(monkeypatch):
     loaders = {"iris": partial(load_iris, return_X_y=True), "sparse": sparse, "absent": missing}
     monkeypatch.setattr(interchange, "sources", lambda: loaders)
     monkeypatch.setattr(interchange, "classifiers", few)
-    return ClaimRun(1, 1, 0, None, Console(quiet=True))
+    return Run()
 
 
 def test_graphs_agree(run):

@@ -5,9 +5,9 @@ import pytest
 from bblr.comparison.sources import EMBEDDED
 from research.claims import CLAIMS
 from research.claims.kernel import (
+    BASELINE,
     DENSE,
     KERNEL_METHODS,
-    RIVAL,
     SPARSE,
     _figures,
     _line,
@@ -20,8 +20,8 @@ from research.studies.sparsity import Point
 @pytest.fixture
 def records():
     """Two folds of ten rows for each method and set; the sparse one errs once more."""
-    errors = {RIVAL: 2, DENSE: 1, SPARSE: 2, "KBBLR-GL": 3}
-    vectors = {RIVAL: 90, DENSE: 100, SPARSE: 9, "KBBLR-GL": 30}
+    errors = {BASELINE: 2, DENSE: 1, SPARSE: 2, "KBBLR-GL": 3}
+    vectors = {BASELINE: 90, DENSE: 100, SPARSE: 9, "KBBLR-GL": 30}
     return [
         {"method": m, "data": name, "errors": errors[m], "n_test": 10, "vectors": vectors[m] + k}
         for m in KERNEL_METHODS
@@ -32,14 +32,14 @@ def records():
 
 def test_rates_and_vectors_are_means(records):
     table = _table(records)
-    assert table[RIVAL]["heart"] == pytest.approx((20.0, 91.0))
+    assert table[BASELINE]["heart"] == pytest.approx((20.0, 91.0))
     assert table[SPARSE]["pima"] == pytest.approx((20.0, 10.0))
 
 
 def test_every_bar_has_its_figure(records):
     figures = _figures(_table(records))
     for name in ("kernel-uci", "kernel-uci-noisy"):
-        assert {bar.figure for bar in CLAIMS[name].bars} == set(figures)
+        assert {t.figure for t in CLAIMS[name].thresholds} == set(figures)
     assert figures["total: KBBLR, points above SVC"] == pytest.approx(-40.0)
     assert figures["liver: backward, points above KBBLR"] == pytest.approx(10.0)
     assert figures["liver: backward, vectors / SVC's"] == pytest.approx(10 / 91)

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.comparison import sparsity
 from bblr.comparison.sources import Table
+from research.studies import sparsity
 from research.studies.sparsity import Growth, Parts, Point, Weights, with_vectors
 from research.studies.sparsity_job import SparsityJob, split_table
 from research.studies.sparsity_plot import draw

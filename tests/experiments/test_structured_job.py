@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from bblr.cli import app
-from bblr.comparison import structured
 from bblr.comparison.methods import Method
 from bblr.structured import Group
-from research.claims import CLAIMS, ClaimRun
-from research.studies.structured import Condition, Results, Source, decide
-from research.studies.structured_job import table
+from research.claims import CLAIMS
+from research.core.cases import Run
+from research.studies import structured
+from research.studies.structured import Decisions, Source, decide
 
 
 def link(rng: np.random.Generator, n: int = 40) -> list[Group]:
@@ -38,7 +38,8 @@ def little(monkeypatch, tmp_path):
         return LogisticRegression(C=0.5)
 
     registry = {name: Method(name, name, "Stand-in.", build) for name in structured.LOCALS}
-    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
+    monkeypatch.setattr(structured, "METHODS", registry)
+    structured.load_source.cache_clear()
     monkeypatch.setattr(structured, "PAGES", 40)
     monkeypatch.setattr(
         "bblr.datasets.fetch_entity_resolution",
@@ -71,15 +72,14 @@ def test_table_and_record(little):
     assert joint["group McNemar against alone"]["n10"] >= 0
     assert "group McNemar against LR" in linked["rows"][4]
     assert len(linked["calibrations"]["LR"]) == 3
-    assert linked["condition"]["outliers"] == 0 and pages["condition"]["outliers"] == 0.12
+    assert linked["condition"] == "clean" and pages["condition"] == "12 % outliers"
 
 
 def test_the_same_seed_gives_the_same_figures(little):
     runs = [
-        decide("pages", Condition(0.1, 0.1), folds=2, repeats=1, seed=s, jobs=1, locals_=("LR",))
-        for s in (3, 3, 4)
+        decide(Run(seed), "pages", ("LR",), outliers=0.1, flips=0.1, folds=2) for seed in (3, 3, 4)
     ]
-    right = [results.right["LR", "joint"][0] for _, results in runs]
+    right = [found.right["LR", "joint"][0] for found in runs]
     assert right[0].tolist() == right[1].tolist() != right[2].tolist()
 
 
@@ -94,7 +94,7 @@ def test_training_never_sees_test_groups_nor_flips_their_labels(little, monkeypa
         def fit(self, groups):
             self.train = {int(group.candidates[0]) for group in groups}
             self.flipped = sum(int(group.labels.sum() != 1) for group in groups)
-            self.calibration_ = Condition()
+            self.calibration_ = SimpleNamespace(slope=1.0)
             return self
 
         def predict(self, groups):
@@ -105,9 +105,7 @@ def test_training_never_sees_test_groups_nor_flips_their_labels(little, monkeypa
         predict_independent = decision_function = predict
 
     monkeypatch.setattr(structured, "JointModel", Spy)
-    _, results = decide(
-        "amazon-google", Condition(0, 0.2), folds=4, repeats=1, seed=0, jobs=1, locals_=("LR",)
-    )
+    results = decide(Run(), "amazon-google", ("LR",), flips=0.2, folds=4)
     assert all(not train & test and len(train | test) == 40 for train, test in seen)
     assert results.accuracy("LR", "joint", "group") == 100.0
 
@@ -123,7 +121,8 @@ def results():
         ("BBLR4", "alone"): [none],
         ("BBLR4", "joint"): [mine],
     }
-    return Results(right, [np.array([0, 2, 4])], {"LR": [], "BBLR4": []})
+    source = Source("pages", "pages (drawn faces)", link(np.random.default_rng(0), 2))
+    return Decisions(source, "clean", right, [np.array([0, 2, 4])])
 
 
 def test_members_and_groups_are_counted(results):
@@ -135,16 +134,14 @@ def test_members_and_groups_are_counted(results):
 
 
 def test_table_shows_both_tests_and_the_paper(results):
-    source = Source("pages", "pages (drawn faces)", link(np.random.default_rng(0), 2))
-    lines = table(source, results, Condition(0.12), ["LR", "BBLR4"])
-    last = lines[-2].split()
-    assert last[:3] == ["joint", "100.00", "100.00"] and last[-1] == "81.5"
-    assert "+1.4" in lines[-2] and "+1.0" in lines[-2]
+    last = results.frame().iloc[-1].tolist()
+    assert last[:4] == ["BBLR4", "joint", "100.00", "100.00"] and last[-1] == "81.5"
+    assert last[4].startswith("+1.4") and last[5].startswith("+1.0")
 
 
 MISUSE = {
-    "data": (["dblp"], "data 'dblp' is not known; choose dblp-acm, amazon-google, pages"),
-    "methods": (["--methods", "SVM"], "methods 'SVM' is not known; choose LR, BBLR3, BBLR4"),
+    "data": (["dblp"], "DATA 'dblp' is not known; choose dblp-acm, amazon-google, pages"),
+    "methods": (["--methods", "SVM"], "--methods 'SVM' is not known; choose LR, BBLR3, BBLR4"),
     "folds": (["--folds", 1], "folds must be at least 2, got 1"),
     "repeats": (["--repeats", 0], "repeats must be at least 1, got 0"),
     "jobs": (["--jobs", 0], "jobs must be at least 1, got 0"),
@@ -171,15 +168,15 @@ def test_data_that_cannot_be_had_are_explained(tmp_path, monkeypatch):
     result = bblr("dblp-acm", "--jobs", 1)
     assert result.exit_code == 2
     assert "Error: train.txt could not be downloaded" in result.stderr
-    outcome = CLAIMS["structured-linkage"].run(ClaimRun(1, 1, 0, None, Console(quiet=True)))
+    outcome = CLAIMS["structured-linkage"].run(Run(repeats=1))
     assert "could not be downloaded" in outcome.skipped
 
 
 @pytest.mark.parametrize("name", ["structured-pages", "structured-linkage", "structured-flips"])
 def test_claims_run_on_little_data(little, name):
-    outcome = CLAIMS[name].run(ClaimRun(1, 1, 0, None, Console(quiet=True)))
+    outcome = CLAIMS[name].run(Run(repeats=1))
     assert outcome.failure == "" and outcome.measured is not None
-    assert {bar.figure for bar in CLAIMS[name].bars} <= set(outcome.measured.figures)
+    assert {t.figure for t in CLAIMS[name].thresholds} <= set(outcome.measured.figures)
     json.dumps(outcome.as_record(), default=float)
     # Three names for one classifier: nobody can be ahead.
     ahead = [v for k, v in outcome.measured.figures.items() if " LR" in k and "BBLR4" in k]

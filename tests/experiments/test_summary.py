@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from bblr.comparison.headline import findings, format_p
-from bblr.comparison.settings import CLEAN
-from bblr.comparison.summary import summarise
+from bblr.comparison.cells import CLEAN
+from bblr.comparison.summary import findings, format_p, summarise
 from bblr.evaluation import mcnemar, pooled_mcnemar
 
 NOISE = {"noise": 0.1, "protocol": "label-flip", "place": "training"}

@@ -3,8 +3,9 @@ import io
 import pytest
 from rich.console import Console
 
+from bblr.comparison.report import print_summary
+from bblr.comparison.session import LiveProgress, TimeLeft
 from bblr.comparison.summary import summarise
-from bblr.comparison.terminal import LiveProgress, TimeLeft, print_summary
 
 
 @pytest.fixture

@@ -210,7 +210,7 @@ MISUSE = {
     "no time": (["--time-limit", "0"], "--time-limit", "seconds above 0, got 0"),
     "endless time": (["--time-limit", "inf"], "--time-limit", "seconds above 0, got inf"),
     "time is nan": (["--time-limit", "nan"], "--time-limit", "seconds above 0, got nan"),
-    "negative seed": (["--seed", "-1"], "--seed", "at least 0 and at most 4294967295, got -1"),
+    "negative seed": (["--seed", "-1"], "--seed", "at least 0, got -1"),
     "large seed": (["--seed", str(2**32)], "--seed", "at most 4294967295, got 4294967296"),
     "missing target": (["--target", "lable"], "--target", "did you mean 'label'"),
     "target with too many classes": (["--target", "a"], "DATA", "numbers that are not whole"),

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from research.panorama import fingerprints, methods, parts, plan, tasks
+from research.panorama import cells, methods, plan
 from research.panorama.methods import Method
-from research.panorama.results.sets import Results
+from research.panorama.results import Results
 from research.panorama.tables import Table
 from tests.research.made import MADE, hand_made
 
@@ -22,7 +22,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Table]:
     def load(name: str) -> tuple[Any, Any]:
         return MADE[name][1:]
 
-    monkeypatch.setattr(parts, "load", load)
+    monkeypatch.setattr(cells, "load", load)
     monkeypatch.setattr(plan, "load", load)
     return {name: entry[0] for name, entry in MADE.items()}
 
@@ -32,9 +32,9 @@ def few_methods(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...
     """Put methods that take no time, and a source of one file, into the place of the real ones."""
     source = tmp_path / "source.py"
     source.write_text("version = 1\n")
-    monkeypatch.setattr(fingerprints, "own_sources", lambda: [source])
-    loaded = fingerprints.fingerprint(methods.METHODS["BBLR"])["source"]
-    monkeypatch.setattr(tasks, "LOADED_SOURCE", loaded)
+    monkeypatch.setattr(methods, "own_sources", lambda: [source])
+    loaded = methods.fingerprint(methods.METHODS["BBLR"])["source"]
+    monkeypatch.setattr(cells, "LOADED_SOURCE", loaded)
 
     def install(**builds: Callable[[], Any]) -> None:
         found = {
@@ -43,7 +43,7 @@ def few_methods(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...
             )
             for name, build in builds.items()
         }
-        for module in (tasks, plan, methods):
+        for module in (cells, plan, methods):
             monkeypatch.setattr(module, "METHODS", found)
 
     return install
@@ -58,10 +58,10 @@ def results_of() -> Callable[..., Results]:
         kinds: Mapping[str, str],
         changes: Mapping[tuple[str, str, str], Mapping[str, Any]] | None = None,
     ) -> Results:
-        cells, records = hand_made(errors, kinds)
-        for cell in cells:
+        planned, records = hand_made(errors, kinds)
+        for cell in planned:
             place = (cell.data, cell.condition, cell.method)
             records[cell.key].update((changes or {}).get(place, {}))
-        return Results(cells, records)
+        return Results(planned, records)
 
     return make

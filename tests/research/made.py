@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from bblr.comparison.records import Record
+from research.panorama.cells import Cell
 from research.panorama.scores import pack
 from research.panorama.tables import Table
-from research.panorama.tasks import Cell
 
 
 def made_table(n_rows: int, classes: int, seed: int) -> tuple[Any, Any]:
@@ -51,6 +51,14 @@ class Failing(Nearest):
         raise RuntimeError("it never\nworks")
 
 
+def cell_of(name: str, where: str, method: str, **changes: Any) -> Cell:
+    settings: dict[str, Any] = {
+        "data": name, "condition": where, "method": method, "group": "two", "listed": "choose",
+        "fold": 0, "part": "part", "fingerprint": {"v": "1"},
+    }  # fmt: skip
+    return Cell(**{**settings, **changes})
+
+
 def hand_made(
     errors: Mapping[tuple[str, str, str], Sequence[int]],
     kinds: Mapping[str, str],
@@ -59,7 +67,7 @@ def hand_made(
     """Return cells and records of one fold from the errors by (table, condition, method)."""
     cells, records = [], {}
     for (name, where, method), wrong in errors.items():
-        cell = Cell(Table(name, kinds[name], "choose"), where, 0, method, "part", {"v": "1"})
+        cell = cell_of(name, where, method, group=kinds[name])
         cells.append(cell)
         records[cell.key] = hand_made_record(cell, wrong, **changes)
     return cells, records

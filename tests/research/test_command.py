@@ -40,7 +40,7 @@ def test_whole_run(panorama, tmp_path, capsys):
     assert "HGB on broad: takes no sparse rows (15 fits)" in text
     page = (tmp_path / "out/report.html").read_text()
     assert page.count("<svg") == 4
-    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "http:" not in page.replace("http://www.w3.org", "")
     assert panorama("--list", "choose") == 0
     assert f"{n_fits} of {n_fits} results" in capsys.readouterr().err
 

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from research.panorama.conditions import CONDITIONS, NOISY, conditions_of, noise_seed
-from research.panorama.parts import folds_of, make_part, scaled
+from research.panorama.cells import (
+    CONDITIONS,
+    NOISY,
+    conditions_of,
+    folds_of,
+    make_part,
+    noise_seed,
+    scaled,
+)
 from research.panorama.tables import LISTS, TABLES, Table
 
 
@@ -19,7 +26,7 @@ def test_lists_are_disjoint_and_whole():
 def test_seven_conditions_and_five_for_wide_tables():
     assert len(CONDITIONS) == 7
     assert len(NOISY) == 6
-    wide = [condition.name for condition in conditions_of(Table("w", "wide", "choose"))]
+    wide = conditions_of(Table("w", "wide", "choose"))
     assert wide == ["clean", "flip10", "flip20", "flip40", "oneway30"]
     assert len(conditions_of(Table("m", "many", "choose"))) == 7
 
@@ -46,7 +53,7 @@ def test_noise_is_the_same_each_time_and_spares_the_test_part(made, table, condi
 @pytest.mark.parametrize("condition", ["flip10", "flip20", "flip40"])
 def test_flips_turn_their_share_of_labels(made, table, condition):
     clean, noisy = make_part(table, "clean", 0), make_part(table, condition, 0)
-    share = CONDITIONS[condition].fraction
+    share = CONDITIONS[condition].noise
     assert np.sum(noisy.y_train != clean.y_train) == int(share * len(clean.y_train) + 1e-9)
 
 

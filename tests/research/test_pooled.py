@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from research.panorama.results.pooled import mean_ranks, pooled_row, pooled_z, significant
-from research.panorama.results.sets import Results
-from research.panorama.tables import Table
-from research.panorama.tasks import Cell
-from tests.research.made import hand_made_record
+from research.panorama.results import Results, pooled_z, significant
+from tests.research.made import cell_of, hand_made_record
 
 KINDS = {"a": "two", "b": "rare", "c": "many", "d": "wide"}
 
@@ -39,53 +36,48 @@ def test_groups(results):
 
 def test_z_adds_up_counts(results):
     pairs = results.pairs("BBLR", "LR", "clean", "two")
-    assert pooled_z(pairs.values()) == pytest.approx(((5 - 1) + (3 - 3)) / np.sqrt(6 + 6))
+    assert pooled_z(pairs) == pytest.approx(((5 - 1) + (3 - 3)) / np.sqrt(6 + 6))
     pairs = results.pairs("BBLR", "LR", "clean")
-    assert pooled_z(pairs.values()) == pytest.approx((10 - 24) / np.sqrt(34))
-    assert pooled_z([]) is None
+    assert pooled_z(pairs) == pytest.approx((10 - 24) / np.sqrt(34))
+    assert pooled_z(results.pairs("BBLR", "RF", "clean")) is None
 
 
 def test_significance_is_of_the_exact_test(results):
-    assert significant(results.pairs("BBLR", "LR", "clean").values()) == (1, 0)
-    assert significant(results.pairs("LR", "BBLR", "clean").values()) == (0, 1)
-    assert significant(results.pairs("BBLR", "LR", "clean", "two").values()) == (0, 0)
+    assert significant(results.pairs("BBLR", "LR", "clean")) == (1, 0)
+    assert significant(results.pairs("LR", "BBLR", "clean")) == (0, 1)
+    assert significant(results.pairs("BBLR", "LR", "clean", "two")) == (0, 0)
 
 
 def test_ranks_share_ties_and_leave_out_who_is_missing(results):
-    ranks = mean_ranks(results, ["BBLR", "LR", "HGB"], "clean")
+    ranks = results.ranks(["BBLR", "LR", "HGB"], "clean").to_dict()
     # a: HGB 0, BBLR 3 and LR 7 of 20; b: 3 each; c: LR 2, BBLR 20.
     assert ranks == pytest.approx({"HGB": 1.0, "BBLR": (2 + 1.5 + 2) / 3, "LR": (3 + 1.5 + 1) / 3})
 
 
-def test_row(results):
-    row = pooled_row(results, "BBLR", "clean", "two")
-    assert row is not None
-    assert (row.sets, row.worse, row.better) == (2, 0, 0)
-    assert row.error_sum == pytest.approx(15.0 + 30.0)
-    assert row.relative == pytest.approx(45 / 65)
-    assert row.fit_seconds == 2.0
-    baseline = pooled_row(results, "LR", "clean", "two")
-    assert baseline is not None
-    assert (baseline.relative, baseline.z) == (1.0, 0.0)
-    missing = pooled_row(results, "HGB", "clean", "two")
-    assert missing is not None
-    assert missing.relative == 0.0  # against LR on the table they share
-    assert pooled_row(results, "RF", "clean", "two") is None
+def test_pooled_figures(results):
+    pooled = results.pooled("clean", "two")
+    assert list(pooled.index) == ["BBLR", "LR", "HGB"]
+    row = pooled.loc["BBLR"]
+    assert (row["sets"], row["worse"], row["better"]) == (2, 0, 0)
+    assert row["error_sum"] == pytest.approx(15.0 + 30.0)
+    assert row["relative"] == pytest.approx(45 / 65)
+    assert row["fit_seconds"] == 2.0
+    assert tuple(pooled.loc["LR", ["relative", "z"]]) == (1.0, 0.0)
+    assert pooled.loc["HGB", "relative"] == 0.0  # against LR on the table they share
 
 
 def test_folds_are_joined():
-    table = Table("a", "two", "choose")
-    cells = [Cell(table, "clean", fold, "LR", f"part {fold}", {}) for fold in (1, 0)]
+    cells = [cell_of("a", "clean", "LR", fold=fold, part=f"part {fold}") for fold in (1, 0)]
     made = {1: [1, 1, 0], 0: [0, 0, 1, 0]}
     records = {
         cell.key: hand_made_record(cell, made[cell.fold], log_loss=float(cell.fold), auc=None)
         for cell in cells
     }
-    one = Results(cells, records).of("LR", "clean")["a"]
-    np.testing.assert_array_equal(one.wrong, [0, 0, 1, 0, 1, 1, 0])
-    assert one.log_loss == 0.5
-    assert one.auc is None
-    assert one.rate == pytest.approx(300 / 7)
+    one = Results(cells, records).of("LR", "clean").loc["a"]
+    np.testing.assert_array_equal(one["wrong"], [0, 0, 1, 0, 1, 1, 0])
+    assert one["log_loss"] == 0.5
+    assert np.isnan(one["auc"])
+    assert one["rate"] == pytest.approx(300 / 7)
     half = Results(cells, {cells[0].key: records[cells[0].key]})
-    assert half.of("LR", "clean") == {}
+    assert half.of("LR", "clean").empty
     assert not half.is_run(["LR"], "clean")

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from bblr.comparison.records import read_records
-from bblr.comparison.runner import run_tasks
-from research.panorama import fingerprints, tasks
-from research.panorama.fingerprints import fingerprint
-from research.panorama.methods import METHODS
+from bblr.comparison.tasks import run_tasks
+from research.panorama import cells, methods
+from research.panorama.methods import METHODS, fingerprint
 from research.panorama.plan import make_plan
-from research.panorama.results.sets import Results
+from research.panorama.results import Results
 from tests.research.made import MADE, Failing, Nearest
 
 
@@ -97,7 +96,7 @@ def test_changed_source_of_ours_spares_the_baselines(made, fits, tmp_path, monke
     # This process still has the old source: its results must not pass for those of the new.
     stale = [record for record in run_tasks(plan.cells, path) if "failure" in record]
     assert {record["method"] for record in stale} == {"BBLR"}
-    monkeypatch.setattr(tasks, "LOADED_SOURCE", plan.of_methods(["BBLR"])[0].fingerprint["source"])
+    monkeypatch.setattr(cells, "LOADED_SOURCE", plan.of_methods(["BBLR"])[0].fingerprint["source"])
     run_tasks(plan.cells, path)
     assert fits == {"BBLR": 6, "LR": 3}
 
@@ -115,10 +114,11 @@ def test_fingerprints_name_what_results_hang_on():
     common = {"python", "numpy", "scipy", "scikit-learn", "source"}
     assert set(ours) == {*common, "numba", "bblr"}
     assert set(theirs) == common
-    names = {path.name for path in fingerprints.own_sources()}
-    assert {"classifier.py", "classifier_cv.py", "tables.py", "tasks.py"} <= names
-    assert not {path for path in fingerprints.own_sources() if path.parent.name == "results"}
-    assert Path(fingerprints.__file__) in fingerprints.own_sources()
+    here = Path(methods.__file__).parent
+    names = {path.name for path in methods.own_sources() if path.parent == here}
+    assert {"methods.py", "cells.py", "tables.py", "scores.py"} <= names
+    assert not {"report.py", "results.py", "targets.py"} & names
+    assert Path(cells.__file__).parents[2] / "src/bblr/__init__.py" in methods.own_sources()
 
 
 def test_failure_is_recorded_and_tried_again(made, few_methods, tmp_path):
@@ -129,9 +129,9 @@ def test_failure_is_recorded_and_tried_again(made, few_methods, tmp_path):
     failures = [record["failure"] for record in records if "failure" in record]
     assert failures == ["RuntimeError: it never works"] * 3
     results = Results(plan.cells, plan.known(read_records(path)))
-    assert results.n_failed("BBLR", "clean") == 3
-    assert results.of("BBLR", "clean") == {}
-    assert set(results.of("LR", "clean")) == {"small"}
+    assert results.n_failed(["BBLR"], "clean") == 3
+    assert results.of("BBLR", "clean").empty
+    assert list(results.of("LR", "clean").index) == ["small"]
     assert results.is_run(["BBLR", "LR"], "clean")
     run_tasks(plan.cells, path)
     assert len(path.read_text().splitlines()) == 9

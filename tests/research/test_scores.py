@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
 
-from research.panorama.parts import Part
+from research.panorama.cells import Part, evaluate
 from research.panorama.scores import pack, score, unpack
-from research.panorama.tasks import evaluate
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))

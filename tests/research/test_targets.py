@@ -2,8 +2,8 @@
 
 import pytest
 
-from research.panorama.results.must_show import TARGETS
-from research.panorama.results.targets import MET, MISSED, NOT_RUN, REPORTED, tally
+from research.core.thresholds import MET, MISSED, NOT_RUN, REPORTED, tally
+from research.panorama.targets import TARGETS
 
 BY_NAME = {target.name: target for target in TARGETS}
 OURS = ("BBLR", "BBLRCV")
@@ -30,7 +30,7 @@ def test_pooled_z(results_of, n_fewer, status):
     errors = everywhere("a", "flip20", BBLR=RIGHT, LR=theirs)
     name = "BBLR against LR, two, flip20: pooled z"
     found = judged(results_of(errors, {"a": "two"}), name)
-    assert (found.status, found.target) == (status, "≥ 3")
+    assert (found.status, found.threshold) == (status, "≥ 3")
     assert found.figure == f"{n_fewer**0.5:+.2f}"
 
 
@@ -38,7 +38,7 @@ def test_what_an_immune_method_could_win_is_reported(results_of):
     name = "LR fitted to clean rows against LR, two, outliers: pooled z"
     errors = everywhere("a", "outliers", LR=WRONG) | everywhere("a", "clean", LR=RIGHT)
     found = judged(results_of(errors, {"a": "two"}), name)
-    assert (found.status, found.figure, found.note) == (REPORTED, "+2.00", "1 sets")
+    assert (found.status, found.figure, found.notes) == (REPORTED, "+2.00", ("1 sets",))
 
 
 def test_share_of_worse_sets(results_of):
@@ -50,7 +50,7 @@ def test_share_of_worse_sets(results_of):
         for i, table in enumerate(kinds):
             errors |= everywhere(table, "clean", BBLRCV=bad if i < n_worse else RIGHT, LR=RIGHT)
         found = judged(results_of(errors, kinds), name)
-        assert (found.status, found.note) == (status, f"{n_worse} of 20")
+        assert (found.status, found.notes) == (status, (f"{n_worse} of 20",))
 
 
 def test_rank_among_linear_methods(results_of):
@@ -68,7 +68,7 @@ def test_boosting_is_reported(results_of):
     errors = everywhere("a", "flip40", BBLRCV=RIGHT, HGB=WRONG)
     name = "BBLRCV against HGB, two, flip40: pooled z"
     found = judged(results_of(errors, {"a": "two"}), name)
-    assert (found.status, found.figure, found.target) == (REPORTED, "+2.00", "–")
+    assert (found.status, found.figure, found.threshold) == (REPORTED, "+2.00", "–")
 
 
 @pytest.mark.parametrize(("loss", "status"), [(0.5, MET), (0.5 + 1e-14, MET), (0.51, MISSED)])
@@ -90,9 +90,9 @@ def test_auc_of_rare_tables(results_of):
     }
     results = results_of(errors, kinds, changes)
     mean = judged(results, "BBLR, rare, clean: mean AUC less LR's")
-    assert (mean.status, mean.figure, mean.target) == (MET, "-0.0025", "≥ −0.003")
+    assert (mean.status, mean.figure, mean.threshold) == (MET, "-0.0025", "≥ −0.003")
     worst = judged(results, "BBLR, rare, clean: AUC less LR's on the worst set")
-    assert (worst.status, worst.figure, worst.note) == (MISSED, "-0.0210", "a")
+    assert (worst.status, worst.figure, worst.notes) == (MISSED, "-0.0210", ("a",))
     assert judged(results, "BBLR, rare, flip10: mean AUC less LR's").status == MISSED
 
 
@@ -107,13 +107,13 @@ def test_base_rate_and_constant_predictions(results_of):
     }
     results = results_of(errors, {"a": "two", "b": "many"}, changes)
     above = judged(results, "BBLR, clean: sets with a log-loss above the base rate's")
-    assert (above.status, above.figure, above.note) == (MISSED, "1", "a")
+    assert (above.status, above.figure, above.notes) == (MISSED, "1", ("a",))
     name = "BBLR, flip20: sets with a log-loss above the base rate's"
     assert judged(results, name).status == REPORTED
     name = "BBLR, clean: folds with constant predictions where LR's are not"
     constant = judged(results, name)
     assert (constant.status, constant.figure) == (MISSED, "1")
-    assert constant.note == "2 and LR 1 of 2 folds"
+    assert constant.notes == ("2 and LR 1 of 2 folds",)
 
 
 def test_wide_tables_and_reviews(results_of):
@@ -121,9 +121,9 @@ def test_wide_tables_and_reviews(results_of):
     errors |= everywhere("text-2", "flip20", BBLR=[1] * 3 + [0] * 97, LR=[1] * 2 + [0] * 98)
     results = results_of(errors, {"dvd": "wide", "text-2": "wide"})
     worst = judged(results, "BBLR, wide, flip20: error less LR's on the worst set, points")
-    assert (worst.status, worst.figure, worst.note) == (MISSED, "+1.00", "text-2")
+    assert (worst.status, worst.figure, worst.notes) == (MISSED, "+1.00", ("text-2",))
     reviews = judged(results, "BBLR, reviews, flip20: errors over LR's")
-    assert (reviews.status, reviews.figure, reviews.note) == (MET, "0.900", "9 and 10")
+    assert (reviews.status, reviews.figure, reviews.notes) == (MET, "0.900", ("9 and 10",))
 
 
 def test_failed_fit_of_ours_misses_and_missing_one_is_not_run(results_of):
@@ -131,7 +131,7 @@ def test_failed_fit_of_ours_misses_and_missing_one_is_not_run(results_of):
     changes = {("a", "clean", "BBLR"): {"failure": "RuntimeError: no"}}
     name = "BBLR against LR, two, clean: pooled z"
     found = judged(results_of(errors, {"a": "two"}, changes), name)
-    assert (found.status, found.note) == (MISSED, "failed fits: 1")
+    assert (found.status, found.notes) == (MISSED, ("failed fits: 1",))
     del errors["a", "clean", "LR"]
     assert judged(results_of(errors, {"a": "two"}), name).status == NOT_RUN
     assert judged(results_of({}, {}), name).status == NOT_RUN
@@ -139,5 +139,4 @@ def test_failed_fit_of_ours_misses_and_missing_one_is_not_run(results_of):
 
 def test_tally(results_of):
     verdicts = [target.judge(results_of({}, {})) for target in TARGETS]
-    expected = f"Targets: 0 met, 0 missed, {len(TARGETS)} not run; 0 figures reported."
-    assert tally(verdicts) == expected
+    assert tally(verdicts) == f"0 met, 0 missed, {len(TARGETS)} not run."

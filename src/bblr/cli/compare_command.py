@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from bblr.cli.app import Drop, Jobs, Seed, Target, app
-from bblr.comparison.defaults import FOLDS, NOISE, OUT, PROTOCOL, REPEATS
-from bblr.comparison.methods import METHODS
+from bblr.comparison.methods import FOLDS, METHODS, NOISE, OUT, PROTOCOL, REPEATS
 
 
 def _methods() -> str:
@@ -66,7 +65,7 @@ def compare(
     Prints tables of errors, log-loss, training loss and McNemar tests, and writes a report to
     open in a browser.
     """
-    from bblr.comparison.job import CompareJob, run_compare
+    from bblr.comparison.compare import CompareJob, run_compare
 
     job = CompareJob(
         data=data,

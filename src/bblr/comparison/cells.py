@@ -5,29 +5,53 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.metadata import version
-from platform import python_version
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits
 
-from bblr._version import __version__
 from bblr.comparison.methods import Method
 from bblr.comparison.records import Record
-from bblr.comparison.settings import Condition
 from bblr.comparison.sources import Table
+from bblr.comparison.tasks import recorded, versions
 
-__all__ = ["Cell", "Fit", "Split", "evaluate", "recorded", "run_cell", "split", "versions"]
+__all__ = ["CLEAN", "PLACES", "Cell", "Condition", "Fit", "Split", "evaluate", "run_cell", "split"]
 
 _SMALLEST_PROBABILITY = 1e-15
-_MOST_WARNINGS = 5
+Place = Literal["training", "everywhere"]
+PLACES: tuple[Place, ...] = ("training", "everywhere")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """How the data are spoilt before a classifier sees them.
+
+    Parameters
+    ----------
+    noise : float
+        Noisy rows as a fraction of the rows; 0 leaves the data clean.
+    protocol : str or None
+        A protocol of :func:`bblr.evaluation.add_noise`; None when clean.
+    place : {"training", "everywhere"} or None
+        Noise in the training part of each fold only, or in all data before they are split;
+        None when clean.
+    """
+
+    noise: float = 0.0
+    protocol: str | None = None
+    place: Place | None = None
+
+    @property
+    def label(self) -> str:
+        """Words for tables: ``clean``, or how much noise of which kind and where."""
+        if not self.noise:
+            return "clean"
+        where = "in training" if self.place == "training" else "everywhere"
+        return f"{100 * self.noise:g} % {self.protocol} noise {where}"
+
+
+CLEAN = Condition()
 
 
 @dataclass(frozen=True)
@@ -111,14 +135,6 @@ class Fit:
         return run_cell(self.cell, self.table, self.classifier)
 
 
-@cache
-def versions() -> dict[str, str]:
-    """Versions of everything a result hangs on."""
-    packages = ("numpy", "scipy", "scikit-learn", "numba")
-    others = {package: version(package) for package in packages}
-    return {"bblr": __version__, "python": python_version(), **others}
-
-
 def split(cell: Cell, table: Table) -> Split:
     """Cut one fold and add the noise, before anything is scaled."""
     X, y = table.X, table.y
@@ -155,20 +171,6 @@ def _noisy(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
     )
 
 
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Parallel cells must not fight for cores, nor may their number change a result."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        numba.set_num_threads(before)
-
-
 def run_cell(cell: Cell, table: Table, method: Method) -> Record:
     """Fit and score one cell.
 
@@ -180,33 +182,6 @@ def run_cell(cell: Cell, table: Table, method: Method) -> Record:
     """
     settings: Record = {"key": cell.key, **asdict(cell), "label": method.label}
     return recorded(settings, lambda: evaluate(cell, table, method))
-
-
-def recorded(settings: Record, work: Callable[[], Record]) -> Record:
-    """Do some work in one thread and join its results, or its failure, to the settings.
-
-    Parameters
-    ----------
-    settings : dict
-        What the result hangs on, with its ``key``.
-    work : callable
-        Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
-    """
-    record: Record = {**settings, "versions": versions()}
-    started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _single_threaded():
-        warnings.simplefilter("always")
-        try:
-            found = work()
-            record["seconds"] = time.perf_counter() - started
-            record.update(found)
-        except (Exception, SystemExit) as error:  # one cell's failure must not lose the others
-            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            record["failure"] = message.encode("utf-8", "backslashreplace").decode()
-            record["seconds"] = time.perf_counter() - started
-    messages = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
-    record["warnings"] = list(messages)[:_MOST_WARNINGS]
-    return record
 
 
 def evaluate(cell: Cell, table: Table, method: Method) -> Record:
@@ -224,7 +199,7 @@ def evaluate(cell: Cell, table: Table, method: Method) -> Record:
         "predictions": predictions.tolist(),
         **_kept(probabilities, predictions),
         "errors": int(np.sum(predictions != part.y_test)),
-        "log_loss": None if probabilities is None else _log_loss(part.y_test, probabilities),
+        **_scores(part.y_test, probabilities),
         "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
         "n_train": len(part.y_train),
         "n_test": len(part.y_test),
@@ -273,9 +248,17 @@ def _kept(probabilities: Any, predictions: Any) -> Record:
     return {"probabilities": kept.round(6).tolist()} | ({"of": "predicted"} if many else {})
 
 
-def _log_loss(y: Any, probabilities: Any) -> float:
+def _scores(y: Any, probabilities: Any) -> Record:
+    from bblr.evaluation import expected_calibration_error
+
+    if probabilities is None:
+        return {"log_loss": None, "calibration_error": None}
     chosen = probabilities[np.arange(len(y)), y]
-    return float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY))))
+    labels = np.arange(probabilities.shape[1])
+    return {
+        "log_loss": float(-np.mean(np.log(np.maximum(chosen, _SMALLEST_PROBABILITY)))),
+        "calibration_error": expected_calibration_error(y, probabilities, labels=labels),
+    }
 
 
 def _strict_errors(estimator: Any, X: Any, y: Any) -> int:

@@ -1,4 +1,4 @@
-"""Compare classifiers by repeated cross-validation, on clean and on noisy data."""
+"""``bblr compare`` from end to end: repeated cross-validation on clean and on noisy data."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
+from joblib import cpu_count
+from rich.console import Console
 
-from bblr.comparison.cells import Cell, Fit
-from bblr.comparison.defaults import FOLDS, REPEATS
-from bblr.comparison.methods import Method
-from bblr.comparison.records import Record
-from bblr.comparison.runner import run_tasks
-from bblr.comparison.settings import CLEAN, Condition, SettingError
-from bblr.comparison.sources import Table
+from bblr._settings import SettingError, check_writable
+from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Fit
+from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
+from bblr.comparison.records import Record, RecordsError, read_records
+from bblr.comparison.report import print_summary, write_report
+from bblr.comparison.session import (
+    DONE,
+    FAILED,
+    MISUSED,
+    Stopped,
+    check_least,
+    refusal,
+    run_session,
+    say,
+)
+from bblr.comparison.sources import EMBEDDED, Table, load_table
+from bblr.comparison.summary import summarise
+from bblr.comparison.tasks import run_tasks
 
-__all__ = ["Comparison"]
+__all__ = ["CompareJob", "Comparison", "run_compare"]
 
 
 @dataclass(frozen=True)
@@ -58,12 +72,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.repeats < 1:
-            raise SettingError("repeats", f"must be at least 1, got {self.repeats}")
-        if self.folds < 2:
-            raise SettingError("folds", f"must be at least 2, got {self.folds}")
-        if self.seed < 0:
-            raise SettingError("seed", f"must be 0 or more, got {self.seed}")
+        check_least(repeats=(self.repeats, 1), folds=(self.folds, 2), seed=(self.seed, 0))
         for condition in self.conditions:
             if not 0 <= condition.noise < 1:
                 raise SettingError(
@@ -150,3 +159,132 @@ class Comparison:
             The records of all cells, in the order of :meth:`cells`.
         """
         return run_tasks(self.fits(), records, jobs=jobs, on_start=on_start, on_record=on_record)
+
+
+@dataclass(frozen=True)
+class CompareJob:
+    """The settings of ``bblr compare``, as they were typed.
+
+    See ``bblr compare --help`` for what each of them means.
+    """
+
+    data: str | None
+    target: str | None
+    methods: str | None
+    noise: float
+    protocol: str
+    noise_in: str
+    repeats: int
+    folds: int
+    jobs: int | None
+    seed: int
+    out: Path
+    records: Path | None
+    drop: tuple[str, ...] = ()
+
+    @property
+    def records_path(self) -> Path:
+        """Where the records go: beside the report unless stated."""
+        return self.records if self.records is not None else self.out.with_suffix(".jsonl")
+
+    @property
+    def workers(self) -> int:
+        """Processes to use: all cores unless stated."""
+        return cpu_count() if self.jobs is None else self.jobs
+
+    def comparison(self) -> Comparison:
+        """Check every setting and load the data; nothing is written."""
+        try:
+            methods = select_methods(None if self.methods is None else self.methods.split(","))
+        except ValueError as error:
+            raise SettingError("methods", f"cannot be used: {error}") from None
+        check_least(jobs=(self.jobs, 1))
+        for setting in ("target", "drop"):
+            if self.data is None and getattr(self, setting):
+                raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
+        conditions = self._conditions()
+        check_writable("out", self.out, (".html", ".htm"))
+        check_writable("records", self.records_path, (".jsonl",))
+        read_records(self.records_path)  # a file that holds something else is refused here
+        names = EMBEDDED if self.data is None else (self.data,)
+        tables = tuple(load_table(name, self.target, self.drop) for name in names)
+        return Comparison(
+            tables, self._able(methods, tables), conditions, self.repeats, self.folds, self.seed
+        )
+
+    def _able(self, methods: tuple[Method, ...], tables: tuple[Table, ...]) -> tuple[Method, ...]:
+        """Return the methods that can take the classes; it is an error if others were named."""
+        most = max(tables, key=lambda table: len(table.classes))
+        unable = [method.name for method in methods if len(most.classes) > 2 and not method.many]
+        if unable and self.methods is not None:
+            raise SettingError(
+                "methods",
+                f"cannot be used: {', '.join(unable)} takes two classes and {most.name!r} has "
+                f"{len(most.classes)}; leave it out",
+            )
+        return tuple(method for method in methods if method.name not in unable)
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        from bblr.evaluation import NOISE_PROTOCOLS
+
+        if not 0 <= self.noise < 1:
+            raise SettingError("noise", f"must be at least 0 and below 1, got {self.noise:g}")
+        if self.protocol not in NOISE_PROTOCOLS:
+            raise SettingError(
+                "protocol",
+                f"{self.protocol!r} is unknown; choose from {', '.join(NOISE_PROTOCOLS)}",
+            )
+        place = next((place for place in PLACES if place == self.noise_in), None)
+        if place is None:
+            raise SettingError(
+                "noise_in", f"{self.noise_in!r} is unknown; choose from {', '.join(PLACES)}"
+            )
+        return (CLEAN, Condition(self.noise, self.protocol, place)) if self.noise else (CLEAN,)
+
+
+def run_compare(job: CompareJob) -> int:
+    """Carry out ``bblr compare``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 1 some cells failed, 2 a setting cannot be used, 130 interrupted.
+    """
+    messages = Console(stderr=True)
+    try:
+        comparison = job.comparison()
+    except SettingError as error:
+        say(messages, refusal(error, data="DATA"))
+        return MISUSED
+    except RecordsError as error:
+        say(messages, f"Error: --records cannot be used: {error}")
+        return MISUSED
+    for note in (note for table in comparison.tables for note in table.notes):
+        say(messages, f"Note: {note}")
+    try:
+        records = run_session(
+            comparison.fits(),
+            job.records_path,
+            jobs=job.workers,
+            messages=messages,
+            verb="Comparing",
+        )
+    except Stopped as stopped:
+        return stopped.status
+    return _show(job, records, messages)
+
+
+def _show(job: CompareJob, records: list[Record], messages: Console) -> int:
+    summary, results = summarise(records), Console()
+    print_summary(summary, results)
+    write_report(records, job.out)
+    say(results, f"Report: {job.out}")
+    if not summary.failures:
+        return DONE
+    first = summary.failures[0]
+    say(
+        messages,
+        f"{len(summary.failures)} of {len(records)} fits failed, the first of them "
+        f"{first['label']} on {first['data']}: {first['failure']}",
+    )
+    return FAILED

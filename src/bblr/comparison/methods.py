@@ -6,16 +6,34 @@ that does so when it is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["BASELINES", "METHODS", "Factory", "Method", "scaled", "select_methods"]
+__all__ = [
+    "BASELINES",
+    "FOLDS",
+    "METHODS",
+    "NOISE",
+    "OUT",
+    "PROTOCOL",
+    "REPEATS",
+    "Factory",
+    "Method",
+    "scaled",
+    "select_methods",
+]
 
+# What `bblr compare` does where nothing else is said: chosen so that it ends after about two
+# minutes on two cores.
+REPEATS, FOLDS = 1, 5
+NOISE, PROTOCOL = 0.1, "uniform-one-class"
+OUT = Path("report.html")
 INNER_FOLDS = 5
 # 2^-10 ... 2^10 in steps of four: the range of Nguyen & Sanner's logistic fits.
 STRENGTHS = tuple(4.0**power for power in range(-5, 6))
@@ -163,16 +181,16 @@ def _svm(random_state: int, *, sparse: bool = False) -> Any:
     return _tuned(classifier, {"C": STRENGTHS}, random_state, sparse)
 
 
-def _sla(random_state: int, *, sparse: bool = False) -> Any:
-    from bblr import SLAClassifier
+def _ours(estimator: str, **options: Any) -> Factory:
+    """Build one of this library's classifiers behind a scaler."""
 
-    return scaled(SLAClassifier(), sparse)  # nothing in it is random
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        import bblr
 
+        seed = {} if estimator == "SLAClassifier" else {"random_state": random_state}
+        return scaled(getattr(bblr, estimator)(**seed, **options), sparse)
 
-def _untuned(random_state: int, *, sparse: bool = False) -> Any:
-    from bblr import BBLRClassifier
-
-    return scaled(BBLRClassifier(random_state=random_state), sparse)
+    return build
 
 
 def _fixed_prior(prior: str) -> Factory:
@@ -186,15 +204,6 @@ def _fixed_prior(prior: str) -> Factory:
     return build
 
 
-def _cross_validated(**options: Any) -> Factory:
-    def build(random_state: int, *, sparse: bool = False) -> Any:
-        from bblr import BBLRClassifierCV
-
-        return scaled(BBLRClassifierCV(random_state=random_state, **options), sparse)
-
-    return build
-
-
 def _svc(random_state: int, *, sparse: bool = False) -> Any:
     from sklearn.svm import SVC
 
@@ -202,118 +211,54 @@ def _svc(random_state: int, *, sparse: bool = False) -> Any:
     return _tuned(classifier, {"C": COSTS, "gamma": WIDTHS}, random_state, sparse)
 
 
-def _kernel(**options: Any) -> Factory:
-    def build(random_state: int, *, sparse: bool = False) -> Any:
-        from bblr import KernelBBLRClassifierCV
-
-        return scaled(KernelBBLRClassifierCV(random_state=random_state, **options), sparse)
-
-    return build
-
-
-def _registry(
-    *entries: tuple[str, str, str, str, Callable[..., Any]], usual: bool = True
-) -> dict[str, Method]:
-    return {
-        name: Method(name, label, text, build, usual, estimator=estimator)
-        for name, label, estimator, text, build in entries
-    }
-
-
-METHODS: dict[str, Method] = _registry(
-    (
-        "LR",
-        "LR",
-        "LogisticRegression(C=...)",
-        "Logistic regression with an L2 penalty, its strength chosen by cross-validation.",
-        _logistic,
-    ),
-    (
-        "SVM",
-        "SVM",
-        "LinearSVC(C=...)",
-        "Linear support vector machine (squared hinge), C chosen by cross-validation.",
-        _svm,
-    ),
-    (
-        "SLA",
-        "SLA",
-        "SLAClassifier()",
-        "Nguyen and Sanner's smooth approximation of the zero-one loss by a sigmoid.",
-        _sla,
-    ),
-    (
-        "BBLR1",
-        "BBLR1",
-        "BBLRClassifier(prior='weak', l2=..., leverage=None)",
-        "Beta-Bernoulli loss with a weak prior; the L2 penalty chosen by cross-validation.",
-        _fixed_prior("weak"),
-    ),
-    (
-        "BBLR2",
-        "BBLR2",
-        "BBLRClassifier(prior='empirical', l2=..., leverage=None)",
-        "Beta-Bernoulli loss with the empirical prior; the L2 penalty by cross-validation.",
-        _fixed_prior("empirical"),
-    ),
-    (
-        "BBLR3",
-        "BBLR3",
-        "BBLRClassifierCV(prior='empirical')",
-        "The empirical prior with schedule and penalty chosen by cross-validation (SLAM).",
-        _cross_validated(prior="empirical"),
-    ),
-    (
-        "BBLR4",
-        "BBLR4",
-        "BBLRClassifierCV(prior='learned')",
-        "Prior and sharpness learned from the data; schedule and penalty by cross-validation.",
-        _cross_validated(prior="learned"),
-    ),
-    (
-        "BBLR",
-        "BBLR",
-        "BBLRClassifierCV()",
-        "Plateaus tuned for accuracy, then a link fitted for the probabilities.",
-        _cross_validated(),
-    ),
-    (
-        "BBLR0",
-        "BBLR0",
-        "BBLRClassifier()",
-        "The default without tuning: one fit, nothing chosen by cross-validation.",
-        _untuned,
-    ),
-)
-METHODS["SLA"] = replace(METHODS["SLA"], many=False)
-METHODS |= _registry(
-    (
-        "SVC",
-        "SVM (RBF)",
-        "SVC(C=..., gamma=...)",
-        "Support vector machine with a Gaussian kernel, C and width chosen by cross-validation.",
-        _svc,
-    ),
-    (
-        "KBBLR",
-        "KBBLR",
-        "KernelBBLRClassifierCV()",
-        "Kernel BBLR with a Gaussian kernel; width, penalty and plateaus by cross-validation.",
-        _kernel(),
-    ),
-    (
-        "KBBLR-B",
-        "Sparse KBBLR",
-        "KernelBBLRClassifierCV(sparsity='backward')",
-        "Kernel BBLR with few vectors by backward elimination, their number by cross-validation.",
-        _kernel(sparsity="backward"),
-    ),
-    (
-        "KBBLR-GL",
-        "Sparse KBBLR (Gauss-Laplace)",
-        "KernelBBLRClassifierCV(sparsity='gauss-laplace')",
-        "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
-        _kernel(sparsity="gauss-laplace"),
-    ),
-    usual=False,
-)
+_ENTRIES: tuple[tuple[str, str, str, Factory], ...] = (
+    ("LR", "LogisticRegression(C=...)",
+     "Logistic regression with an L2 penalty, its strength chosen by cross-validation.",
+     _logistic),
+    ("SVM", "LinearSVC(C=...)",
+     "Linear support vector machine (squared hinge), C chosen by cross-validation.", _svm),
+    ("SLA", "SLAClassifier()",
+     "Nguyen and Sanner's smooth approximation of the zero-one loss by a sigmoid.",
+     _ours("SLAClassifier")),
+    ("BBLR1", "BBLRClassifier(prior='weak', l2=..., leverage=None)",
+     "Beta-Bernoulli loss with a weak prior; the L2 penalty chosen by cross-validation.",
+     _fixed_prior("weak")),
+    ("BBLR2", "BBLRClassifier(prior='empirical', l2=..., leverage=None)",
+     "Beta-Bernoulli loss with the empirical prior; the L2 penalty by cross-validation.",
+     _fixed_prior("empirical")),
+    ("BBLR3", "BBLRClassifierCV(prior='empirical')",
+     "The empirical prior with schedule and penalty chosen by cross-validation (SLAM).",
+     _ours("BBLRClassifierCV", prior="empirical")),
+    ("BBLR4", "BBLRClassifierCV(prior='learned')",
+     "Prior and sharpness learned from the data; schedule and penalty by cross-validation.",
+     _ours("BBLRClassifierCV", prior="learned")),
+    ("BBLR", "BBLRClassifierCV()",
+     "Plateaus tuned for accuracy, then a link fitted for the probabilities.",
+     _ours("BBLRClassifierCV")),
+    ("BBLR0", "BBLRClassifier()",
+     "The default without tuning: one fit, nothing chosen by cross-validation.",
+     _ours("BBLRClassifier")),
+    ("SVC", "SVC(C=..., gamma=...)",
+     "Support vector machine with a Gaussian kernel, C and width chosen by cross-validation.",
+     _svc),
+    ("KBBLR", "KernelBBLRClassifierCV()",
+     "Kernel BBLR with a Gaussian kernel; width, penalty and plateaus by cross-validation.",
+     _ours("KernelBBLRClassifierCV")),
+    ("KBBLR-B", "KernelBBLRClassifierCV(sparsity='backward')",
+     "Kernel BBLR with few vectors by backward elimination, their number by cross-validation.",
+     _ours("KernelBBLRClassifierCV", sparsity="backward")),
+    ("KBBLR-GL", "KernelBBLRClassifierCV(sparsity='gauss-laplace')",
+     "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
+     _ours("KernelBBLRClassifierCV", sparsity="gauss-laplace")),
+)  # fmt: skip
+_LABELS = {
+    "SVC": "SVM (RBF)", "KBBLR-B": "Sparse KBBLR", "KBBLR-GL": "Sparse KBBLR (Gauss-Laplace)",
+}  # fmt: skip
+# Kernels take part only where they are named; SLA takes two classes.
+METHODS: dict[str, Method] = {
+    name: Method(
+        name, _LABELS.get(name, name), text, build, usual=not name.startswith(("SVC", "K")),
+        many=name != "SLA", estimator=estimator,
+    )
+    for name, estimator, text, build in _ENTRIES
+}  # fmt: skip

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bblr._bars import Lines
+from bblr._settings import SettingError
 from bblr.comparison.records import Record, RecordsError, read_records
-from bblr.comparison.runner import Task, is_result, run_tasks
-from bblr.comparison.terminal import LiveProgress
+from bblr.comparison.tasks import Task, is_result, run_tasks
 
-__all__ = ["DONE", "FAILED", "INTERRUPTED", "MISUSED", "Stopped", "run_session", "say"]
+__all__ = [
+    "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
+    "TimeLeft", "check_least", "duration", "refusal", "run_session", "say",
+]  # fmt: skip
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+LARGEST_SEED = 2**32 - 1
 
 
 class Stopped(Exception):
@@ -100,3 +109,170 @@ def _standing(tasks: Sequence[Task], records: Path) -> str:
     known = read_records(records)
     done = sum(is_result(known.get(task.key)) for task in tasks)
     return f"{done} of {len(tasks)} results are in {records}"
+
+
+def check_least(**settings: tuple[float | None, float]) -> None:
+    """Refuse settings below the least value each may have, and seeds beyond 32 bits.
+
+    Raises
+    ------
+    SettingError
+        For the first of them.
+    """
+    for name, (value, least) in settings.items():
+        if value is not None and value < least:
+            raise SettingError(name, f"must be at least {least:g}, got {value:g}")
+        if name == "seed" and value is not None and value > LARGEST_SEED:
+            raise SettingError(name, f"must be at most {LARGEST_SEED}, got {value}")
+
+
+def refusal(error: Exception, **arguments: str) -> str:
+    """Say in one line what cannot be used, by its name on the command line.
+
+    Parameters
+    ----------
+    error : Exception
+        A SettingError, or one whose message says everything.
+    arguments : str
+        Names of settings that are no options: ``data="DATA"``.
+    """
+    if not isinstance(error, SettingError):
+        return f"Error: {' '.join(str(error).split())}"
+    name = arguments.get(error.setting, "--" + error.setting.replace("_", "-"))
+    return f"Error: {name} {error.problem}"
+
+
+class TimeLeft:
+    """Estimate the time left from what like cells took.
+
+    Methods differ a hundredfold in speed, so each cell still to run counts with the mean time of
+    its own method on its own data, or of its method, or of all cells, whichever is known.
+
+    Parameters
+    ----------
+    cells : sequence of Task
+        The cells to run.
+    jobs : int
+        How many run at a time.
+    guess : callable or None
+        Seconds to expect of a cell of which no like was seen; the mean of all seen when None.
+    """
+
+    def __init__(
+        self,
+        cells: Sequence[Task],
+        jobs: int,
+        guess: Callable[[Task], float] | None = None,
+    ) -> None:
+        self._guess = guess
+        self._left = {cell.key: cell for cell in cells}
+        self._jobs = jobs
+        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
+
+    def finished(self, record: Record) -> None:
+        """Take one finished cell into account."""
+        self._left.pop(record["key"], None)
+        for kind in ((record["method"], record["data"]), (record["method"],), ()):
+            self._seen[kind][0] += record["seconds"]
+            self._seen[kind][1] += 1
+
+    @property
+    def seconds(self) -> float | None:
+        """Estimated seconds left; None before the first cell is finished."""
+        if () not in self._seen and self._guess is None:
+            return None
+        return sum(self._expected(cell) for cell in self._left.values()) / self._jobs
+
+    def _expected(self, cell: Task) -> float:
+        kinds: list[tuple[str, ...]] = [(cell.method, cell.data), (cell.method,), ()]
+        if self._guess is not None and kinds[0] not in self._seen:
+            return self._guess(cell)
+        total, count = next(self._seen[kind] for kind in kinds if kind in self._seen)
+        return total / count
+
+
+class LiveProgress:
+    """A progress bar with the estimated time left.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    jobs : int
+        How many cells run at a time.
+    verb : str
+        What is being done.
+    guess : callable or None
+        As for TimeLeft.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        jobs: int,
+        verb: str = "Comparing",
+        guess: Callable[[Task], float] | None = None,
+    ) -> None:
+        self.known = 0
+        self._jobs = jobs
+        self._guess = guess
+        self._estimate = TimeLeft([], jobs)
+        self._lines = Lines(console, verb)
+        self._progress = Progress(
+            TextColumn(verb),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("[dim]{task.fields[last]}"),
+            console=console,
+        )
+        self._task = self._progress.add_task("", left="", last="", start=False)
+
+    def __enter__(self) -> Self:
+        """Show the bar."""
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the bar as it stands."""
+        self._progress.update(self._task, last="")
+        self._progress.stop()
+
+    def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
+        """Show how many cells there are and how many are known already."""
+        self.known = len(cells) - len(missing)
+        self._estimate = TimeLeft(missing, self._jobs, self._guess)
+        self._progress.update(self._task, total=len(cells), completed=self.known)
+        self._progress.start_task(self._task)
+        self._show()
+
+    def advance(self, record: Record) -> None:
+        """Show one more finished cell."""
+        self._estimate.finished(record)
+        last = f"{record['label']} on {record['data']}"
+        self._progress.update(self._task, advance=1, last=last)
+        self._show()
+        task = self._progress.tasks[0]
+        left = task.fields["left"] or "the time left is not known yet"
+        share = task.completed / task.total if task.total else None
+        self._lines.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
+
+    def _show(self) -> None:
+        left = self._estimate.seconds or 0.0
+        text = f"about {duration(left)} left" if left else ""
+        self._progress.update(self._task, left=text)
+
+
+def duration(seconds: float) -> str:
+    """Say a time in words."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bblr._settings import about_columns, as_options
-from bblr.comparison.settings import SettingError
+from bblr._settings import SettingError, about_columns, as_options
 
 __all__ = ["EMBEDDED", "Table", "load_table", "load_two_classes"]
 

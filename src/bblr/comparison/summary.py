@@ -10,34 +10,37 @@ from typing import Any
 
 import numpy as np
 
+from bblr.comparison.cells import Condition
 from bblr.comparison.methods import BASELINES
 from bblr.comparison.records import Record
-from bblr.comparison.settings import Condition
 
-__all__ = ["Group", "Row", "Summary", "Versus", "summarise", "versus"]
+__all__ = [
+    "Finding", "Group", "Row", "Summary", "Versus", "champion", "condition_of", "findings",
+    "format_p", "summarise", "versus",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Versus:
-    """McNemar's test of a method against a rival.
+    """McNemar's test of a method against a baseline.
 
     The counts are pooled over folds (and data sets) and averaged over repeats, so that each row
     of the data counts once however often the cross-validation is repeated.
 
     Parameters
     ----------
-    rival : str
+    baseline : str
         Name of the other method.
     better, worse : float
-        Test rows that only the method, or only the rival, classifies correctly.
+        Test rows that only the method, or only the baseline, classifies correctly.
     z : float
-        Positive where the method makes fewer errors than the rival.
+        Positive where the method makes fewer errors than the baseline.
     p : float
         Two-sided: the exact test, or with many rows the chi-squared approximation, on the
         counts rounded to whole rows.
     """
 
-    rival: str
+    baseline: str
     better: float
     worse: float
     z: float
@@ -215,9 +218,9 @@ def _row(
             float(np.median([record["seconds"] for record in mine])) for mine in by_data.values()
         ),
         versus={
-            rival: _versus(records, rival, finished[rival])
-            for rival in BASELINES
-            if rival != name and finished.get(rival)
+            baseline: _versus(records, baseline, finished[baseline])
+            for baseline in BASELINES
+            if baseline != name and finished.get(baseline)
         },
         done=len(records),
         planned=planned,
@@ -228,29 +231,29 @@ def _mean(records: list[Record], field: str) -> float:
     return float(np.mean([record[field] for record in records]))
 
 
-def _versus(mine: list[Record], rival: str, theirs: list[Record]) -> Versus:
+def _versus(mine: list[Record], baseline: str, theirs: list[Record]) -> Versus:
     from bblr.evaluation import mcnemar
 
     opposite = {_place(record): record for record in theirs}
     pairs = [(record, opposite[_place(record)]) for record in mine if _place(record) in opposite]
     tests = [mcnemar(a["truth"], a["predictions"], b["predictions"]) for a, b in pairs]
     return versus(
-        rival,
+        baseline,
         sum(test.n10 for test in tests),
         sum(test.n01 for test in tests),
         len({a["repeat"] for a, _ in pairs}) or 1,
     )
 
 
-def versus(rival: str, better: int, worse: int, repeats: int) -> Versus:
-    """Test a method against a rival by the rows that only one of them gets right.
+def versus(baseline: str, better: int, worse: int, repeats: int) -> Versus:
+    """Test a method against a baseline by the rows that only one of them gets right.
 
     Parameters
     ----------
-    rival : str
+    baseline : str
         Name of the other method.
     better, worse : int
-        Rows that only the method, and only the rival, gets right, over all repeats.
+        Rows that only the method, and only the baseline, gets right, over all repeats.
     repeats : int
         By how many to divide, so that a row counts once.
     """
@@ -258,4 +261,78 @@ def versus(rival: str, better: int, worse: int, repeats: int) -> Versus:
 
     more, fewer = better / repeats, worse / repeats
     z = (more - fewer) / sqrt(more + fewer) if more + fewer else 0.0
-    return Versus(rival, more, fewer, z, pooled_mcnemar([(round(fewer), round(more))]).p_value)
+    return Versus(baseline, more, fewer, z, pooled_mcnemar([(round(fewer), round(more))]).p_value)
+
+
+# Fixed before any result is seen: choosing the best on test data would flatter it.
+_PREFERENCE = ("BBLR", "BBLR4", "BBLR3", "BBLR2", "BBLR1", "BBLR0")
+
+
+def champion(summary: Summary) -> str | None:
+    """Choose the BBLR method to speak of: the first one present, of a fixed order."""
+    return next((name for name in _PREFERENCE if name in summary.methods), None)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came out in one condition: a sentence, and the tests behind it."""
+
+    claim: str
+    evidence: str = ""
+
+
+def findings(summary: Summary) -> list[Finding]:
+    """State what came out in each condition, noisy conditions first."""
+    ordered = sorted(summary.conditions, key=lambda condition: condition.noise == 0)
+    return [_finding(summary, condition) for condition in ordered]
+
+
+def _finding(summary: Summary, condition: Condition) -> Finding:
+    group = summary.total(condition)
+    opening = f"With {condition.label}" if condition.noise else "On clean data"
+    if any(r.done < r.planned for r in group.rows) or len(group.rows) < len(summary.methods):
+        return Finding(f"{opening}, some folds have no result, so no totals are compared.")
+    name = champion(summary)
+    row = group.row(name) if name else None
+    baselines = [baseline for baseline in map(group.row, BASELINES) if baseline is not None]
+    if row is None or not baselines:
+        counts = ", ".join(f"{r.label} {_count(r.errors)}" for r in group.rows)
+        return Finding(f"{opening}, test errors on {_rows(group, summary)}: {counts}.")
+    comparisons = " and ".join(_comparison(row, baseline) for baseline in baselines)
+    found = [(baseline.label, row.versus[baseline.method]) for baseline in baselines]
+    tests = ", ".join(
+        f"z = {test.z:+.1f} (p {format_p(test.p, True)}) against {label}" for label, test in found
+    )
+    return Finding(
+        f"{opening}, {row.label} makes {_count(row.errors)} test errors on "
+        f"{_rows(group, summary)}: {comparisons}.",
+        f"McNemar’s test, pooled: {tests}.",
+    )
+
+
+def _rows(group: Group, summary: Summary) -> str:
+    sets = summary.data[0] if len(summary.data) == 1 else f"{len(summary.data)} data sets"
+    return f"the {group.n_rows:,} rows of {sets}"
+
+
+def _count(errors: float) -> str:
+    """Return a number of errors; means over repeats have a decimal."""
+    return f"{errors:,.0f}" if errors == round(errors) else f"{errors:,.1f}"
+
+
+def _comparison(row: Row, baseline: Row) -> str:
+    if baseline.errors == row.errors:
+        return f"as many as {baseline.label}"
+    theirs = f"{baseline.label} ({_count(baseline.errors)})"
+    if not baseline.errors:
+        return f"more than {theirs}"
+    change = 100 * (row.errors / baseline.errors - 1)
+    return f"{abs(change):.1f} % {'fewer' if change < 0 else 'more'} than {theirs}"
+
+
+def format_p(p: float, sign: bool = False) -> str:
+    """Write a p-value in three decimals, with its relation sign if asked."""
+    if p < 0.001:
+        return "< .001" if sign else "<.001"
+    text = f"{p:.3f}".lstrip("0")
+    return f"= {text}" if sign else text

@@ -69,7 +69,7 @@ class JointSteps(Versioned):
         groups: Sequence[Group],
         y: None = None,
         *,
-        per: Literal[member, group] = "member",
+        per: Literal["member", "group"] = "member",
     ) -> float:
         """Return the share of right decisions of ``predict``.
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from research.paper.exhibit import Given
+from research.paper.fits import Protocol
 from research.paper.library import Library
-from research.paper.protocols import CrossValidation
 from research.paper.table import Column, Reading, Table
 
 ADDED = """
@@ -70,8 +70,8 @@ def make_table(**changes) -> Table:
         "data": (),
         "columns": (),
         "readings": (
-            Reading(CrossValidation(3, 4), CrossValidation(1, 4, only=2), "First"),
-            Reading(CrossValidation(1, 2), None, "Second"),
+            Reading(Protocol(3, 4), Protocol(1, 4, only=2), "First"),
+            Reading(Protocol(1, 2), None, "Second"),
         ),
         "digits": 2,
     }

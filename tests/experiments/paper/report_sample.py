@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bblr.comparison.figures import error_panels, reliability_panels, train_test_panels
-from bblr.comparison.panel import Panel
+from bblr.comparison.figures import Panel, error_panels, reliability_panels, train_test_panels
 from bblr.comparison.summary import summarise
-from research.paper.results import (
-    Entry,
-    FigureResult,
-    Finding,
-    Significance,
-    TableResult,
-)
+from research.core.thresholds import MET, MISSED, NOT_JUDGED, Verdict
+from research.paper.exhibit import Entry, Result, Significance
+from research.paper.report import Reproduction, document
 
 ROWS = ("Breast", "Heart", "Liver", "Pima", "Mushrooms and other fungi", "Total")
 COLUMNS = ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4", "Kernel BBLR")
@@ -42,7 +37,7 @@ def entry(rng: np.random.Generator, row: str, column: str) -> Entry:
     return Entry(row, column, printed, ours, tests, remark)
 
 
-def table(number: int, **changes: Any) -> TableResult:
+def table(number: int, **changes: Any) -> Result:
     rng = np.random.default_rng(number)
     settings: dict[str, Any] = {
         "name": f"table-{number}",
@@ -59,10 +54,10 @@ def table(number: int, **changes: Any) -> TableResult:
         "entries": tuple(entry(rng, row, column) for row in ROWS for column in COLUMNS),
         "notes": ("The text gives 33.8 for BBLR2 on Liver; its own sums need 43.3.",),
     }
-    return TableResult(**{**settings, **changes})
+    return Result(**{**settings, **changes})
 
 
-def bare(name: str, *, printed: bool, ours: bool) -> TableResult:
+def bare(name: str, *, printed: bool, ours: bool) -> Result:
     """A table with printed figures alone, ours alone, or none."""
     entries = tuple(
         Entry(row, column, 3.0 if printed else None, 2.5 if ours else None)
@@ -93,8 +88,8 @@ def panels(make_record: Callable[..., dict[str, Any]], data: str) -> tuple[Panel
     return tuple(drawn)
 
 
-def figure(number: int, drawn: tuple[Panel, ...]) -> FigureResult:
-    return FigureResult(
+def figure(number: int, drawn: tuple[Panel, ...]) -> Result:
+    return Result(
         name=f"figure-{number}",
         title=f"Figure {number}: losses as functions of the margin",
         about="The loss of the model for several γ, beside the log-logistic loss.",
@@ -105,20 +100,20 @@ def figure(number: int, drawn: tuple[Panel, ...]) -> FigureResult:
 
 
 FINDINGS = (
-    Finding(
+    Verdict(
         "BBLR3 makes fewer errors than the SVM on every noisy data set.",
         "Difference of the totals: 66 errors, z = +4.2 (p < .001).",
-        False,
-        ("Table 3, Heart", "Table 3, Liver"),
+        MISSED,
+        notes=("Table 3, Heart", "Table 3, Liver"),
     ),
-    Finding("No method of the BBLR family is worse than printed by more than 1 %.", "", True),
-    Finding("Sparse kernels keep fewer vectors than the SVM on web data.", "", None),
+    Verdict("No method of the BBLR family is worse than printed by more than 1 %.", "", MET),
+    Verdict("Sparse kernels keep fewer vectors than the SVM on web data.", "", NOT_JUDGED),
 )
 
 
 def sample(make_record: Callable[..., dict[str, Any]], n_tables: int, n_figures: int) -> Any:
     """All arguments of a report."""
-    tables: list[TableResult | FigureResult] = [table(number + 1) for number in range(n_tables)]
+    tables: list[Result] = [table(number + 1) for number in range(n_tables)]
     parts = [
         table(30, part=part, reading=f"Noise is added {part}.", title="Table 30: two readings")
         for part in ("before the folds are cut", "to the training part")
@@ -148,7 +143,7 @@ def with_text(text: str) -> dict[str, Any]:
     tests = (Significance(text, 1.0, 0.5),)
     entries = (Entry(text, text, 1.0, 2.0, tests, text), Entry("b", text, None, 3.0))
     tables = [
-        TableResult(
+        Result(
             name=text,
             title=text,
             about=about,
@@ -166,14 +161,25 @@ def with_text(text: str) -> dict[str, Any]:
     ]
     drawn = (Panel(text, '<svg viewBox="0 0 1 1"></svg>', text),)
     return {
-        "results": [*tables, FigureResult("f", text, text, text, drawn, (text,))],
-        "findings": [Finding(text, text, met, (text,)) for met in (True, False, None)],
+        "results": [*tables, Result("f", text, text, text, panels=drawn, notes=(text,))],
+        "findings": [
+            Verdict(text, text, status, notes=(text,)) for status in (MET, MISSED, NOT_JUDGED)
+        ],
         "level": "quick",
         "seed": 0,
         "versions": [{text: text}],
         "unavailable": {text: text},
         "failures": [text] * 60,
     }
+
+
+def render_report(found: Reproduction) -> str:
+    return document(found).html()
+
+
+def render_markdown(found: Reproduction) -> str:
+    """Without the spaces that line columns up."""
+    return re.sub(" {2,}", " ", document(found).markdown())
 
 
 def cells(html: str) -> list[list[list[str]]]:

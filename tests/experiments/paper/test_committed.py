@@ -4,10 +4,10 @@ import pytest
 
 from bblr._version import __version__
 from bblr.comparison.records import read_records
+from research.paper.exhibit import select
+from research.paper.job import make_plan
 from research.paper.library import Library
-from research.paper.plan import make_plan
-from research.paper.registry import select
-from research.paper.report import render_markdown
+from research.paper.report import document
 from tests.conftest import ROOT
 
 RESULTS = ROOT / "docs" / "results"
@@ -22,7 +22,7 @@ def test_the_committed_tables_are_what_the_records_say(data_home, monkeypatch):
     plan = make_plan(select(()), "full", 0, Library(), known=known)
     records = [known[key] for key in plan.tasks if key in known]
     committed = (RESULTS / "tables.md").read_text(encoding="utf-8")
-    assert render_markdown(plan.reproduction(records)) == committed
+    assert document(plan.reproduction(records)).markdown() == committed
 
 
 def test_the_records_do_not_tell_where_they_were_made():

@@ -15,11 +15,11 @@ from bblr.comparison.methods import METHODS
 from bblr.comparison.sources import make_table
 from research.paper import growth
 from research.paper.exhibit import Given
-from research.paper.exhibits import figure_sparsity, figure_weights
+from research.paper.exhibits.kernel_exhibits import SPARSITY, WEIGHTS
 from research.paper.growth import GrowthTask, Series, SparsityFigure, WeightsFigure
 from research.paper.library import DATA, Library
 
-DECLARED = [figure_sparsity.EXHIBIT, figure_weights.EXHIBIT]
+DECLARED = [SPARSITY, WEIGHTS]
 GIVEN = Given("quick", 0, {"pima": "p", "kitchen": "k"}, {})
 WITHOUT = Given("quick", 0, {"pima": "p"}, {"kitchen": "no file reviews.tar.gz."})
 TASK = GrowthTask(
@@ -93,7 +93,7 @@ def test_drawings_are_sound_and_the_same_each_time(exhibit):
 
 def test_means_over_repeats_in_words():
     series = Series(data="pima", sizes=(50, 100), repeats=2, widths=(1.0,), costs=(1.0,))
-    exhibit = replace(figure_sparsity.EXHIBIT, quick=(series,))
+    exhibit = replace(SPARSITY, quick=(series,))
     (result,) = exhibit.results(GIVEN, records_of(exhibit, GIVEN))
     vectors, errors = (panel.text for panel in result.panels)
     assert "SVM (RBF): 30 at 50, 60 at 100." in vectors
@@ -105,7 +105,7 @@ def test_means_over_repeats_in_words():
 
 
 def test_mixtures_that_collapse_are_counted():
-    exhibit = figure_sparsity.EXHIBIT
+    exhibit = SPARSITY
     records = records_of(exhibit, WITHOUT)
     first = next(record for record in records.values() if record["method"] == "KBBLR-GL")
     first["vectors"] = 1
@@ -114,7 +114,7 @@ def test_mixtures_that_collapse_are_counted():
 
 
 def test_weights_in_words():
-    (result,) = figure_weights.EXHIBIT.results(GIVEN, records_of(figure_weights.EXHIBIT, GIVEN))
+    (result,) = WEIGHTS.results(GIVEN, records_of(WEIGHTS, GIVEN))
     text = next(p.text for p in result.panels if p.title == "Pima: KBBLR, backward")
     assert "512 training rows" in text
     assert "Before: 512 weights" in text
@@ -135,7 +135,7 @@ def test_missing_data_are_named(exhibit):
 
 
 def test_failures_are_named():
-    exhibit = figure_sparsity.EXHIBIT
+    exhibit = SPARSITY
     records = records_of(exhibit, WITHOUT)
     spoilt = next(iter(records))
     records[spoilt] = {"key": spoilt, "failure": "ValueError: no rows", "seconds": 0.1}

@@ -149,7 +149,7 @@ def test_a_second_run_into_the_same_folder_is_refused(tmp_path):
 
 
 def test_the_list_names_everything_and_writes_nothing(tmp_path, monkeypatch):
-    from research.paper.registry import all_exhibits
+    from research.paper.exhibit import all_exhibits
 
     monkeypatch.chdir(tmp_path)
     result = reproduce("--list")

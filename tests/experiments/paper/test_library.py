@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bblr._settings import SettingError
 from bblr.comparison.methods import METHODS
-from bblr.comparison.settings import SettingError
 from research.paper.library import DATA, Library, own
 from research.paper.trainers import TRAINERS
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from research.paper.details import Describe
+from research.paper.exhibit import select
+from research.paper.job import make_plan
 from research.paper.library import Library
-from research.paper.plan import make_plan
-from research.paper.registry import select
+from research.paper.other_tables import Describe
 
 
 @pytest.fixture(autouse=True)

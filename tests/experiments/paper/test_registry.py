@@ -2,15 +2,13 @@
 
 import pytest
 
-from bblr.comparison.settings import SettingError
-from research.paper.details import COUNTS, Details
-from research.paper.exhibit import Given
+from bblr._settings import SettingError
+from research.paper.exhibit import Given, Result, all_exhibits, select
 from research.paper.fits import METRICS
-from research.paper.joint import WAYS, JointTable
 from research.paper.library import Library
-from research.paper.registry import all_exhibits, select
-from research.paper.results import TableResult
+from research.paper.other_tables import COUNTS, Details, JointTable
 from research.paper.table import TOTAL, Table
+from research.studies.structured import WAYS
 
 TABLES = [
     "table-solvers", "table-uci-data", "table-training-loss", "table-sums", "table-errors",
@@ -59,7 +57,7 @@ def test_printed_figures_have_a_place(name):
     elif isinstance(exhibit, JointTable):
         rows, width = set(exhibit.data), len(exhibit.locals_) * len(WAYS)
     else:
-        rows, width = {reading.part for reading in exhibit.readings}, len(exhibit.rivals)
+        rows, width = {reading.part for reading in exhibit.readings}, len(exhibit.baselines)
     assert exhibit.printed and set(exhibit.printed) <= rows
     assert all(len(figures) <= width for figures in exhibit.printed.values())
 
@@ -70,7 +68,7 @@ def test_without_any_record_a_table_still_shows_what_was_printed(name):
     nothing = Given("full", 0, {}, dict.fromkeys(exhibit.needs, "not here"))
     assert list(exhibit.tasks(nothing)) == []
     for result in exhibit.results(nothing, {}):
-        assert isinstance(result, TableResult)
+        assert isinstance(result, Result) and result.is_table
         assert len(result.entries) == len(result.rows) * len(result.columns)
         assert all(entry.ours is None for entry in result.entries)
     assert any(e.printed is not None for e in exhibit.results(nothing, {})[0].entries)

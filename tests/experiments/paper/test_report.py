@@ -5,12 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bblr.comparison.headline import format_p
-from bblr.comparison.panel import Panel
-from research.paper.report import render_markdown, render_report, write_report
-from research.paper.results import FigureResult, Reproduction, TableResult
+from bblr.comparison.figures import Panel
+from bblr.comparison.summary import format_p
+from research.paper.exhibit import Result
+from research.paper.report import Reproduction
 from tests.experiments.page import Page
-from tests.experiments.paper.report_sample import cells, sample, table, with_text
+from tests.experiments.paper.report_sample import (
+    cells,
+    render_markdown,
+    render_report,
+    sample,
+    table,
+    with_text,
+)
 
 HOSTILE = (
     "</td></script><script>alert('x')</script>\" onload=\"y|`*_[a](b)${1}&lt;{{ 7 * 6 }}\n# z"
@@ -79,13 +86,10 @@ def test_text_is_not_taken_for_markdown(text):
     assert mine == line_shape(render_markdown(Reproduction(**with_text("x"))))
 
 
-def test_equal_arguments_give_equal_bytes(arguments, html, markdown, tmp_path):
+def test_equal_arguments_give_equal_bytes(arguments, html, markdown):
     again = deepcopy(arguments)
     assert render_report(Reproduction(**again)) == html
     assert render_markdown(Reproduction(**again)) == markdown
-    path = write_report(tmp_path / "report.html", Reproduction(**again))
-    assert path.read_bytes() == html.encode()
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_page_is_well_formed_small_and_stands_alone(html):
@@ -132,7 +136,7 @@ def test_tables_and_drawings_can_be_read_aloud(html):
 def test_a_drawing_without_words_gets_them():
     (drawing,) = Page(render_report(Reproduction(**with_text('a "b" <c>')))).all("svg")
     assert drawing == {"viewbox": "0 0 1 1", "role": "img", "aria-label": 'a "b" <c>'}
-    broken = FigureResult("f", "f", "", "", (Panel("Loss", "nothing", ""),))
+    broken = Result("f", "f", "", "", panels=(Panel("Loss", "nothing", ""),))
     with pytest.raises(ValueError, match=r"svg of panel 'Loss' has no <svg>"):
         render_report(Reproduction(**{**with_text("x"), "results": [broken]}))
 
@@ -143,7 +147,7 @@ def signed(value, digits):
 
 
 def test_every_entry_has_a_line(arguments, html):
-    tables = [r for r in arguments["results"] if isinstance(r, TableResult)]
+    tables = [r for r in arguments["results"] if r.is_table]
     tables = [result for result in tables if result.name != "Neither"]
     for result, lines in zip(tables, cells(html), strict=True):
         assert len(lines) == len(result.entries)
@@ -153,15 +157,13 @@ def test_every_entry_has_a_line(arguments, html):
             if entry.difference is not None:
                 assert signed(round(entry.ours, 1) - entry.printed, 1) in line
             for test in entry.tests:
-                assert signed(test.z, 2) in line
-                assert f"({format_p(test.p)})" in line
-            assert entry.remark in [*line, ""]
+                assert f"{signed(test.z, 2)} ({format_p(test.p)})" in line
 
 
 def test_markdown_has_every_figure(arguments, markdown):
     for result in arguments["results"]:
         assert f" {result.title}\n" in markdown
-        if isinstance(result, FigureResult):
+        if not result.is_table:
             assert all(panel.text in markdown.replace("\\", "") for panel in result.panels)
             continue
         for entry in result.entries:
@@ -169,7 +171,7 @@ def test_markdown_has_every_figure(arguments, markdown):
             ours = "–" if entry.ours is None else f"{entry.ours:.1f}"
             if not result.name.startswith("table"):
                 printed = printed.replace(".0", "")
-            cell = rf"\| (\*\*)?{ours}(\*\*)?( {re.escape(printed)})? \|"
+            cell = rf"\| (\*\*)?{ours}( {re.escape(printed)})?(\*\*)? \|"
             assert any(
                 re.search(cell, line)
                 for line in markdown.split("\n")
@@ -182,7 +184,7 @@ def test_markdown_has_every_figure(arguments, markdown):
 def test_findings_are_told_by_words_and_signs(html, markdown):
     for text in ("✓ Met", "✗ Not met", "○ Not judged", "Table 3, Heart; Table 3, Liver."):
         assert text in html and text in markdown
-    assert "1 met, 1 not met, 1 not judged." in html
+    assert "1 met, 1 missed, 1 not judged." in html
 
 
 @pytest.mark.parametrize(
@@ -197,13 +199,9 @@ def test_level_stands_in_the_heading(level, words):
     )
 
 
-def test_wrong_level_leaves_the_old_report(tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text("old")
+def test_a_wrong_level_is_refused():
     with pytest.raises(ValueError, match="level must be 'quick' or 'full', got 'slow'"):
-        write_report(path, Reproduction(**{**with_text("x"), "level": "slow"}))
-    assert path.read_text() == "old"
-    assert len(list(tmp_path.iterdir())) == 1
+        render_report(Reproduction([], level="slow"))
 
 
 def test_failures_are_counted_and_the_first_are_told():
@@ -211,7 +209,6 @@ def test_failures_are_counted_and_the_first_are_told():
     for text in (render_report(Reproduction(**changed)), render_markdown(Reproduction(**changed))):
         assert "Fit 49 failed" in text and "Fit 50 failed" not in text
         assert "And 10 more" in text
-    assert "60 pieces of work failed" in render_report(Reproduction(**changed))
 
 
 def test_nothing_at_all_is_a_report():

@@ -6,9 +6,16 @@ import re
 
 import pytest
 
-from research.paper.report import render_markdown, render_report
-from research.paper.results import Entry, Reproduction, Significance
-from tests.experiments.paper.report_sample import bare, cells, table, with_text
+from research.paper.exhibit import Entry, Significance
+from research.paper.report import Reproduction
+from tests.experiments.paper.report_sample import (
+    bare,
+    cells,
+    render_markdown,
+    render_report,
+    table,
+    with_text,
+)
 
 
 def only(result):
@@ -22,9 +29,7 @@ def test_what_is_not_a_number_is_a_dash(wrong):
     tests = (Significance("LR", wrong, 0.5), Significance("SVM", 1.0, wrong))
     entries = (Entry("a", "b", wrong, 2.0, tests), Entry("a", "c", 1.0, wrong))
     html, markdown = only(table(1, rows=("a",), columns=("b", "c", "d"), entries=entries))
-    assert cells(html) == [
-        [["a", "b", "–", "2.0", "–", "–", "–"], ["a", "c", "1", "–", "–", "–", "–"]]
-    ]
+    assert cells(html) == [[["a", "b", "–", "2.0", "–", "–"], ["a", "c", "1", "–", "–", "–"]]]
     assert "| a | 2.0 | – (1) | – |" in markdown
     assert not re.search(r"\b(nan|inf)\b", html + markdown, flags=re.IGNORECASE)
 
@@ -47,27 +52,27 @@ def test_best_of_ours_is_bold(better, ours, bold):
         1, rows=("a",), columns=("b", "c", "d"), entries=entries, better=better, notes=()
     )
     html, markdown = only(result)
-    assert re.findall(r'<td class="best">(.*?)<', html) == bold
+    assert re.findall(r'<td class="best">(.*?) \(1\)<', html) == bold
     row = next(line for line in markdown.split("\n") if line.startswith("| a |"))
-    assert re.findall(r"\*\*(.*?)\*\*", row) == bold
+    assert re.findall(r"\*\*(.*?) \(1\)\*\*", row) == bold
 
 
 def test_printed_figures_have_the_decimals_of_the_paper():
     figures = ((19.0, 19.5), (18.0, 1234.56))
     entries = tuple(Entry("a", c, p, o) for c, (p, o) in zip("bc", figures, strict=True))
     whole = table(1, rows=("a",), columns=("b", "c"), entries=entries, digits=2)
-    assert "| a | **19.50** (19) | 1,234.56 (18) |" in only(whole)[1]
+    assert "| a | **19.50 (19)** | 1,234.56 (18) |" in only(whole)[1]
     one = dataclasses.replace(whole, entries=(Entry("a", "b", 3.1, 3.0), *entries[1:]))
-    assert "| a | **3.00** (3.1) | 1,234.56 (18.0) |" in only(one)[1]
+    assert "| a | **3.00 (3.1)** | 1,234.56 (18.0) |" in only(one)[1]
 
 
 @pytest.mark.parametrize(
     ("printed", "ours", "headings", "words"),
     [
-        (True, False, ["Row", "Column", "Printed"], "there is none of ours"),
+        (True, False, ["Row", "Column", "Printed"], "none of ours (printed)"),
         (False, True, ["Row", "Column", "Ours"], "the paper has no such figures"),
         (False, False, [], "no figures"),
-        (True, True, ["Row", "Column", "Printed", "Ours", "Difference"], "small beneath"),
+        (True, True, ["Row", "Column", "Printed", "Ours", "Difference"], "ours (printed)"),
     ],
 )
 def test_columns_without_figures_are_left_out(printed, ours, headings, words):

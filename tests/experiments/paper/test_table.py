@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bblr.comparison.settings import Condition
+from bblr.comparison.cells import Condition
+from research.paper.fits import Protocol
 from research.paper.library import Library
-from research.paper.pooled import PooledTests
-from research.paper.protocols import CrossValidation, Once
+from research.paper.other_tables import PooledTests
 from research.paper.table import Column, Gain, Reading, Remark
 from tests.experiments.paper.conftest import make_table
 
@@ -49,12 +49,12 @@ def test_quick_runs_a_part_whose_records_serve_the_full_run(given):
 
 
 def test_a_rival_with_the_same_errors_has_z_zero_and_the_sign_says_who_is_better(given):
-    table = make_table(columns=(Column("tree"),), rivals=("tree",), data=())
+    table = make_table(columns=(Column("tree"),), baselines=("tree",), data=())
     (first, _) = table.results(given, run(table, given))
     entry = first.entry("Small", "Linear")
     (test,) = entry.tests
     better = entry.ours < first.entry("Small", "Tree").ours
-    assert test.rival == "Tree" and (test.z > 0) == better and 0 <= test.p <= 1
+    assert test.baseline == "Tree" and (test.z > 0) == better and 0 <= test.p <= 1
     assert first.entry("Small", "Tree").tests == ()
 
 
@@ -149,7 +149,7 @@ def test_counts_of_some_folds_are_scaled_to_all(given):
 
 def test_the_given_split_and_the_whole(given):
     def sizes(folds):
-        table = make_table(readings=(Reading(*2 * (Once("once", folds=folds),)),))
+        table = make_table(readings=(Reading(*2 * (Protocol(folds=folds, words="once"),)),))
         records = run(table, given)
         return table, {(r["data"], r["n_train"], r["n_test"]) for r in records.values()}
 
@@ -180,9 +180,9 @@ def test_data_that_differ_each_time_fail(given):
 
 
 def test_keys_tell_everything_apart_that_decides_a_result(given, library):
-    table = make_table(readings=(Reading(CrossValidation(2, 3), None),))
+    table = make_table(readings=(Reading(Protocol(2, 3), None),))
     noisy = make_table(
-        readings=(Reading(CrossValidation(2, 3, Condition(0.1, "label-flip", "training")), None),)
+        readings=(Reading(Protocol(2, 3, Condition(0.1, "label-flip", "training")), None),)
     )
     keys = [t.key for t in (*table.tasks(given), *noisy.tasks(given))]
     other_seed = [t.key for t in table.tasks(replace(given, seed=1))]
@@ -203,8 +203,8 @@ def test_editing_the_file_of_a_method_runs_it_again(given, added):
 def test_pooled_tests_count_rows_once_in_the_second_half(given):
     exhibit = PooledTests(
         name="table-z", place=1, title="z", about="", reading="", data=("small", "large"),
-        method="linear", rivals=("tree",),
-        readings=(Reading(CrossValidation(4, 3), None, "Clean"),), printed={"Clean": (1.5,)},
+        method="linear", baselines=("tree",),
+        readings=(Reading(Protocol(4, 3), None, "Clean"),), printed={"Clean": (1.5,)},
     )  # fmt: skip
     (result,) = exhibit.results(given, run(exhibit, given))
     pooled, once = (entry.ours for entry in result.entries)

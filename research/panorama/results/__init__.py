@@ -1,1 +1,0 @@
-"""What the records of the panorama say: pooled figures, targets, and the pages that show them."""

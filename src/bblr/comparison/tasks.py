@@ -1,0 +1,172 @@
+"""Tasks: carried out in parallel, each recorded as soon as it is done and never done twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from platform import python_version
+from typing import Protocol, TypeVar
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from bblr._version import __version__
+from bblr.comparison.records import Record, RecordsFile, read_records
+
+__all__ = ["Task", "is_result", "recorded", "run_tasks", "versions"]
+
+_MOST_WARNINGS = 5
+
+
+class Task(Protocol):
+    """Something with one result, which another process can work out."""
+
+    @property
+    def key(self) -> str:
+        """A hash of everything the result hangs on."""
+        ...
+
+    @property
+    def data(self) -> str:
+        """Name of the data; tasks with the same method and data take about as long."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        ...
+
+    def run(self) -> Record:
+        """Work the result out; an error is a result too, under ``failure``."""
+        ...
+
+
+AnyTask = TypeVar("AnyTask", bound=Task)
+
+
+def run_tasks(
+    tasks: Sequence[AnyTask],
+    records: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    on_start: Callable[[list[AnyTask], list[AnyTask]], None] | None = None,
+    on_record: Callable[[Record], None] | None = None,
+) -> list[Record]:
+    """Run every task that the records file does not hold yet.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        What to do.
+    records : path-like
+        File to which each record is appended as soon as it is there. A task that stands there
+        with a result is not run again; one that failed is tried again.
+    jobs : int, default=1
+        Tasks to run at the same time, in processes; the results do not depend on it.
+    on_start : callable or None
+        Called with all tasks and with those still to run.
+    on_record : callable or None
+        Called with each new record after it has been written.
+
+    Returns
+    -------
+    list of dict
+        The records of all tasks, in their order.
+    """
+    known = read_records(records)
+    tasks = list(tasks)
+    missing = [task for task in tasks if not is_result(known.get(task.key))]
+    if on_start is not None:
+        on_start(tasks, missing)
+    if missing:
+        with RecordsFile(records) as file:
+            for record in _execute(missing, jobs):
+                file.append(record)
+                known[record["key"]] = record
+                if on_record is not None:
+                    on_record(record)
+    return [known[task.key] for task in tasks]
+
+
+def is_result(record: Record | None) -> bool:
+    """Say whether a record holds a result rather than a failure or nothing."""
+    return record is not None and "failure" not in record and "seconds" in record
+
+
+def _execute(tasks: Sequence[Task], jobs: int) -> Iterator[Record]:
+    if jobs == 1:
+        yield from (task.run() for task in tasks)
+        return
+    # Single-task batches: an interruption then loses only the tasks in flight.
+    parallel = Parallel(
+        n_jobs=jobs,
+        backend="loky",
+        return_as="generator_unordered",
+        batch_size=1,
+        initializer=_ignore_interrupt,
+    )
+    yield from parallel(delayed(_run)(task) for task in tasks)
+
+
+def _run(task: Task) -> Record:
+    return task.run()
+
+
+def _ignore_interrupt() -> None:
+    """Leave Ctrl-C to the parent process: workers that caught it too would print tracebacks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def recorded(settings: Record, work: Callable[[], Record]) -> Record:
+    """Do some work in one thread and join its results, or its failure, to the settings.
+
+    Parameters
+    ----------
+    settings : dict
+        What the result hangs on, with its ``key``.
+    work : callable
+        Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
+    """
+    record: Record = {**settings, "versions": versions()}
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, _single_threaded():
+        warnings.simplefilter("always")
+        try:
+            found = work()
+            record["seconds"] = time.perf_counter() - started
+            record.update(found)
+        except (Exception, SystemExit) as error:  # one cell's failure must not lose the others
+            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            record["failure"] = message.encode("utf-8", "backslashreplace").decode()
+            record["seconds"] = time.perf_counter() - started
+    messages = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    record["warnings"] = list(messages)[:_MOST_WARNINGS]
+    return record
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Parallel cells must not fight for cores, nor may their number change a result."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of everything a result hangs on."""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    others = {package: version(package) for package in packages}
+    return {"bblr": __version__, "python": python_version(), **others}
