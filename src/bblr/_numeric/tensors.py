@@ -26,6 +26,11 @@ def as_numpy(value: Any) -> NDArray[Any]:
     return (value.float() if short else value).numpy()
 
 
+def local(value: Any) -> Any:
+    """Return a tensor, wherever it is, as a NumPy array, and anything else as it is."""
+    return as_numpy(value) if is_tensor(value) else value
+
+
 def sigmoid(value: Any) -> Any:
     """Return the sigmoid of an array or a tensor."""
     return value.sigmoid() if is_tensor(value) else expit(value)
