@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import as_numpy, local
+from bblr._numeric.tensors import NUMPY, as_numpy, local
 from bblr.designs import Design
 from bblr.designs.expansion import Expansion
 from bblr.designs.kernel_function import Gram, KernelFunction
@@ -61,7 +61,7 @@ class Adapter(ABC):
     """
 
     # Whose functions work on results.
-    xp: Any = np
+    xp: Any = NUMPY
 
     def __init__(self, estimator: Any, X: Any) -> None:
         self.estimator = estimator

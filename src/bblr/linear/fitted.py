@@ -222,11 +222,11 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
         [[True, False], [False, True]]
         """
-        decision = self.decision_function(X)
-        probability: Floats = self._shown_link.probability(decision)
+        decision, xp = self.decision_function(X), adapter_of(self, X).xp
+        probability: Floats = self._shown_link.probability(decision, xp)
         if probability.ndim == 2:
             return probability
-        return adapter_of(self, X).xp.stack([1.0 - probability, probability], axis=1)
+        return xp.stack([1.0 - probability, probability], axis=1)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class.
