@@ -15,6 +15,7 @@ __all__ = [
     "check_jobs",
     "check_number",
     "check_numbers",
+    "check_parameters",
     "interruption_of",
     "keep",
 ]
@@ -77,8 +78,18 @@ def check_number(
     strict: bool = False,
     integer: bool = False,
     high: float = inf,
+    words: tuple[str, ...] = (),
+    none: bool = False,
 ) -> None:
-    """Raise a ValueError that names the parameter unless it is a finite number in its range."""
+    """Raise a ValueError that names the parameter unless it is a finite number in its range.
+
+    One of some `words` may stand for a number, or `none` for the lack of one.
+    """
+    if value in words if isinstance(value, str) else none and value is None:
+        return
+    if words and isinstance(value, str):
+        said = ", ".join(map(repr, words)) + (", a number or None" if none else " or a number")
+        raise ValueError(f"{name} must be {said}; got {value!r}.")
     kind = "an integer" if integer else "a finite number"
     bound = f"greater than {low:g}" if strict else f"of at least {low:g}"
     if high < inf:
@@ -103,6 +114,44 @@ def check_numbers(
     for number in numbers:
         check_number(name, number, low=low, strict=strict, high=high)
     return numbers
+
+
+_SHARPNESS = {"low": 1 / LARGEST, "high": LARGEST}
+# Numbers that mean the same in every estimator that has them.
+_COMMON: dict[str, dict[str, Any]] = {
+    "tol": {"low": 0, "strict": True},
+    "max_iter": {"low": 1, "integer": True},
+    "gamma_min": _SHARPNESS,
+    "gamma_max": _SHARPNESS,
+    "gamma_growth": {"low": 1, "strict": True},
+    "gamma_limit": {"low": 1, "high": LARGEST},
+    "leverage": {"low": 0, "strict": True, "none": True},
+    "max_vectors": {"low": 1, "integer": True, "none": True},
+    "max_centers": {"low": 1, "integer": True, "none": True, "words": ("auto",)},
+    "cache_size": {"low": 0},
+}
+
+
+def check_parameters(estimator: Any, **own: dict[str, Any]) -> None:
+    """Raise a ValueError that names the first of the numbers of an estimator that is not valid.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of the numbers that many have, those it has are checked.
+    **own : dict
+        What :func:`check_number` is to be told of others, or beside what holds for many.
+    """
+    for name in dict.fromkeys((*_COMMON, *own)):
+        if hasattr(estimator, name):
+            rule = {**_COMMON.get(name, {}), **own.get(name, {})}
+            check_number(name, getattr(estimator, name), **rule)
+    low, high = getattr(estimator, "gamma_min", 0.0), getattr(estimator, "gamma_max", inf)
+    if not isinstance(high, str) and low > high:
+        raise ValueError(
+            f"gamma_min must not exceed gamma_max, got gamma_min={low} and gamma_max={high}."
+        )
+    check_jobs(getattr(estimator, "n_jobs", None))
 
 
 def check_jobs(n_jobs: Any) -> None:

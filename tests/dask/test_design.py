@@ -13,7 +13,7 @@ import dask.array as da
 from scipy import sparse
 
 from bblr.dask import DaskBBLRClassifier
-from bblr.inputs.dask_front import dask_training
+from bblr.inputs import adapter_of
 
 CHUNK = 130
 
@@ -34,7 +34,8 @@ class TestCluster(Contract):
     def case(self, request, client):
         X = KINDS[request.param]()
         y = da.from_array(np.arange(N_ROWS) % 2, chunks=CHUNK)
-        with dask_training(DaskBBLRClassifier(client=client), X, y, None) as training:
+        with adapter_of(DaskBBLRClassifier(client=client), X) as rows:
+            training = rows.training(y, None)
             dtype = np.float32 if request.param == "f32" else np.float64
             yield Case(training.design, matrix(dtype).astype(float))
 

@@ -170,7 +170,7 @@ def test_workers_reduce_among_themselves(rows, monkeypatch):
 
 @pytest.mark.parametrize("persisted", [False, True])
 def test_rows_stay_where_they_are_and_are_dealt_out_evenly(client, rows, persisted):
-    from bblr.inputs.dask_front import dask_training
+    from bblr.inputs import adapter_of
 
     X, y = cut(*rows, 6)
     workers = sorted(client.nthreads())
@@ -182,7 +182,8 @@ def test_rows_stay_where_they_are_and_are_dealt_out_evenly(client, rows, persist
         ]
         parts = [da.from_delayed(dask.delayed(f), (1500, 5), dtype=float) for f in futures]
         X = client.persist(da.concatenate(parts))
-    with dask_training(DaskBBLRClassifier(client=client), X, y, None) as training:
+    with adapter_of(DaskBBLRClassifier(client=client), X) as given:
+        training = given.training(y, None)
         found = list(training.design.rows.session.actors.places.values())
     if persisted:
         held = client.who_has(X)
@@ -266,13 +267,15 @@ def test_dataframes_of_unknown_length(client, few):
 def test_lines_over_many_rows_find_the_best_step(client, few, three, many, monkeypatch):
     from bblr.designs.dask import DaskRows
     from bblr.designs.rows import Rows
-    from bblr.inputs import dask_front as _dask_front
+    from bblr.inputs import adapter_of
 
     X, y = three if many else few
     rng = np.random.default_rng(5)
     weight = rng.random(len(y)).round(1)
     estimator = DaskBBLRClassifier(client=client)
-    with _dask_front.dask_training(estimator, *cut(X, y, 5, empty=True), None) as training:
+    parts, labels = cut(X, y, 5, empty=True)
+    with adapter_of(estimator, parts) as given:
+        training = given.training(labels, None)
         rows: DaskRows = training.design.rows
         local_y = rows.local(training.y)
         shape = (len(y), 3) if many else len(y)

@@ -25,7 +25,7 @@ SCRIPT = """
 import json, sys
 import numpy as np
 from bblr import BBLRClassifier
-from bblr.inputs import stream as _stream
+from bblr.inputs import disk
 
 def status(field):
     with open("/proc/self/status") as lines:
@@ -37,7 +37,7 @@ BBLRClassifier().fit(small, small[:, 0] > 0)
 y = np.load(folder + "/y.npy")
 X = folder + "/X" if kind == "shards" else np.load(folder + "/X.npy", mmap_mode="r")
 if kind == "in memory":
-    _stream._LEAST_BYTES = np.inf
+    disk.LEAST_BYTES = np.inf
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")
 before = status("VmRSS")

@@ -16,10 +16,8 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.designs import StreamedDesign
-from bblr.designs.stream import mapped, parquet
-from bblr.inputs import front as _front
-from bblr.inputs import stream as _stream
+from bblr.designs import StreamedDesign, mapped, parquet
+from bblr.inputs import disk
 
 N, D = 400, 4
 X, TWO = make_classification(N, D, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
@@ -32,7 +30,7 @@ def small_blocks(monkeypatch):
     """Every map is large, and blocks have a few rows."""
     for module in (mapped, parquet):
         monkeypatch.setattr(module, "BLOCK_BYTES", 8 * D * 37)
-    monkeypatch.setattr(_stream, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(disk, "LEAST_BYTES", 0)
 
 
 def map_of(path, array=X, order="C"):
@@ -78,10 +76,8 @@ def stored(request, tmp_path):
 def streamed(monkeypatch):
     """How many designs of a fit were streamed: a test that streams nothing shows nothing."""
     seen = []
-    original = _front.validate_streamed_training
-    monkeypatch.setattr(
-        _front, "validate_streamed_training", lambda *a: seen.append(1) or original(*a)
-    )
+    original = disk.streamed_training
+    monkeypatch.setattr(disk, "streamed_training", lambda *a: seen.append(1) or original(*a))
     return seen
 
 
@@ -130,7 +126,7 @@ def test_cross_validation_streams(tmp_path, n_jobs, kind, streamed):
 
 
 def test_small_maps_are_arrays_as_before(tmp_path, monkeypatch, streamed):
-    monkeypatch.setattr(_stream, "_LEAST_BYTES", X.nbytes)
+    monkeypatch.setattr(disk, "LEAST_BYTES", X.nbytes)
     BBLRClassifier().fit(map_of(tmp_path), TWO)
     assert not streamed
 

@@ -1,4 +1,4 @@
-"""Views of arrays as the kernels like them."""
+"""Arrays and sparse matrices alike: what is asked of their numbers, and plain views of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+
+# Entries that may be written out in full to find equal rows.
+_MOST_ENTRIES = 20_000_000
 
 
 class _Memory:
@@ -39,8 +42,40 @@ def square_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def plain_view(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a plain, formally writeable view of the array's own memory."""
-    if type(array) is np.ndarray and array.flags.writeable:
+def entry_variance(X: Any, weight: NDArray[np.float64], total: float, mean: np.float64) -> float:
+    """Return the variance of all entries about their mean, in rows of some weight."""
+    sparse = issparse(X)
+    if sparse:
+        return float(weight @ square_norms(X) / total - mean**2)
+    return float(weight @ square_norms(X - X.dtype.type(mean)) / total)
+
+
+def equal_rows(X: Any, y: NDArray[Any] | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first of each set of equal rows, and the set of each row.
+
+    Small data are sorted by value, the same for sparse and dense; wide sparse data by their bytes.
+    """
+    labels = np.zeros(X.shape[0]) if y is None else y
+    sparse = issparse(X)
+    if not sparse or X.shape[0] * X.shape[1] <= _MOST_ENTRIES:
+        table = np.column_stack([as_dense(X), labels])
+        _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return first, place.ravel()
+    X = X.tocsr(copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    spans = zip(X.indptr[:-1], X.indptr[1:], labels, strict=True)
+    keys = [
+        X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes() + np.float64(c).tobytes()
+        for a, b, c in spans
+    ]
+    order = {key: k for k, key in enumerate(sorted(set(keys)))}
+    place = np.array([order[key] for key in keys], dtype=np.intp)
+    return np.unique(place, return_index=True)[1], place
+
+
+def plain_view(array: Any) -> Any:
+    """Return a plain, formally writeable view of an array's own memory; no array as it is."""
+    if not isinstance(array, np.ndarray) or (type(array) is np.ndarray and array.flags.writeable):
         return array
     return np.asarray(_Memory(array))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 
 def is_tensor(value: Any) -> bool:
@@ -26,9 +28,16 @@ def as_numpy(value: Any) -> NDArray[Any]:
     return (value.float() if short else value).numpy()
 
 
-def sigmoid(value: Any) -> Any:
-    """Return the sigmoid of an array or a tensor."""
-    return value.sigmoid() if is_tensor(value) else expit(value)
+def local(value: Any) -> Any:
+    """Return a tensor, wherever it is, as a NumPy array, and anything else as it is."""
+    return as_numpy(value) if is_tensor(value) else value
+
+
+# What is done with scores, by NumPy; torch has the same under the same names.
+NUMPY = SimpleNamespace(
+    asarray=partial(np.asarray, dtype=np.float64),
+    clip=np.clip, log=np.log, sigmoid=expit, softmax=softmax, stack=np.stack, where=np.where,
+)  # fmt: skip
 
 
 def import_torch() -> Any:

@@ -18,14 +18,15 @@ from sklearn.utils.validation import (
 )
 
 from bblr._checks import check_jobs
-from bblr._numeric.tensors import as_numpy, is_tensor
+from bblr._numeric.tensors import local
 from bblr.audit.flips import estimate_flips
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.audit.models import class_scores, fitted
 from bblr.audit.result import LabelErrors
 from bblr.audit.settled import settled
-from bblr.designs import Shards
-from bblr.inputs.front import found_classes
+from bblr.inputs.arrays import rows_in_memory
+from bblr.inputs.disk import ShardAdapter
+from bblr.inputs.labels import found_classes
 
 __all__ = ["find_label_errors"]
 
@@ -147,20 +148,12 @@ def _check_learns(estimator: Any) -> None:
 
 
 def _labelled(X: Any, y: Any, sample_weight: Any) -> Labelled:
-    if isinstance(X, str | Shards) or hasattr(X, "__fspath__"):
+    if ShardAdapter.recognises(None, X):
         raise TypeError("X must be rows in memory, from which folds are taken; got rows on disk.")
-    X = as_numpy(X) if is_tensor(X) else X
-    if hasattr(X, "tocsr"):
-        # Not every sparse format gives out rows.
-        X = X.tocsr()
-    if not hasattr(X, "shape"):
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise ValueError(f"X must have rows of one length: {error}") from None
+    X = rows_in_memory(X)
     if y is None:
         raise ValueError("y must hold the labels to audit, got None.")
-    y = column_or_1d(as_numpy(y) if is_tensor(y) else y)
+    y = column_or_1d(local(y))
     check_consistent_length(X, y)
     if any(map(_is_missing, y.tolist())):
         raise ValueError("y holds missing labels; fill them in or leave these rows out.")

@@ -1,1 +1,35 @@
-"""The ways in: validate and encode what was given, and give results back in kind."""
+"""The ways in: each kind of rows has an adapter that checks, encodes and gives results in kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bblr.inputs.arrays import ArrayAdapter
+from bblr.inputs.base import Adapter, Training
+from bblr.inputs.cluster import DaskAdapter
+from bblr.inputs.disk import MapAdapter, ShardAdapter
+from bblr.inputs.frames import FrameAdapter
+from bblr.inputs.tensors import DeviceAdapter, ReadTensorAdapter, TensorAdapter
+
+__all__ = ["ADAPTERS", "Adapter", "Training", "adapter_of"]
+
+# In the order in which they are asked: the most frequent kind first, then by what an estimator
+# asks for, then by what the rows are.
+ADAPTERS: tuple[type[Adapter], ...] = (
+    ArrayAdapter,
+    DaskAdapter,
+    ShardAdapter,
+    TensorAdapter,
+    ReadTensorAdapter,
+    DeviceAdapter,
+    MapAdapter,
+    FrameAdapter,
+)
+
+
+def adapter_of(estimator: Any, X: Any) -> Adapter:
+    """Return the adapter of some rows; what nobody recognises NumPy may be able to read."""
+    for kind in ADAPTERS:
+        if kind.recognises(estimator, X):
+            return kind(estimator, X)
+    return ArrayAdapter(estimator, X)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._checks import check_numbers
-from bblr.inputs.front import Training
+from bblr.inputs import Training
 from bblr.kernel.fit import ALL_CENTRES, KernelProblem
 from bblr.kernel.kernel_front import centre_limit, scale_width
 from bblr.kernel.kernel_search import (

@@ -6,22 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
-from bblr._numeric.tensors import as_numpy, is_tensor
-from bblr.designs.gram.kernel_function import KernelFunction
-from bblr.inputs.front import Training, is_precomputed, validate_rows
-from bblr.inputs.stream import refuse_shards
-from bblr.inputs.torch_front import device_decision, like, uses_torch
+from bblr._numeric.tensors import as_numpy, local
+from bblr.designs.expansion import Expansion
+from bblr.designs.kernel_function import KernelFunction
+from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import KernelFit
-from bblr.linear.fitted import ProbabilisticClassifier, finite_scores
+from bblr.kernel.kernel_front import is_precomputed
+from bblr.linear.fitted import ProbabilisticClassifier
 from bblr.training.laplace import class_codes
 
 Floats = NDArray[np.float64]
-
-# Numbers in a block of similarities.
-_BLOCK = 4 * 2**20
 
 
 class KernelClassifier(ProbabilisticClassifier):
@@ -58,34 +54,15 @@ class KernelClassifier(ProbabilisticClassifier):
             each.
         """
         check_is_fitted(self)
-        refuse_shards(self, X)
-        precomputed = self._function.name == "precomputed"
-        if uses_torch(self, X) and not callable(self._function.name) and not precomputed:
-            decision = device_decision(self, X)
-            return decision if decision.shape[1] > 1 else decision[:, 0]
-        given = X if uses_torch(self, X) else None
-        X = as_numpy(X) if is_tensor(X) else X
-        X = validate_rows(self, X, False if precomputed else "csr")
-        with np.errstate(over="ignore", invalid="ignore"):
-            decision = finite_scores(like(self._decision(X, precomputed), given))
+        expansion = Expansion(
+            self._function,
+            as_numpy(self.support_),
+            local(self.support_vectors_),
+            as_numpy(self.dual_coef_).T,
+            as_numpy(self.intercept_),
+        )
+        decision = adapter_of(self, X).kernel_scores(expansion)
         return decision if decision.shape[1] > 1 else decision[:, 0]
-
-    def _decision(self, X: Any, precomputed: bool) -> Floats:
-        weights, intercept = as_numpy(self.dual_coef_).T, as_numpy(self.intercept_)
-        if precomputed:
-            chosen = X[:, as_numpy(self.support_)]
-            return np.asarray(chosen @ weights + intercept, dtype=np.float64)
-        vectors = self.support_vectors_
-        vectors = as_numpy(vectors) if is_tensor(vectors) else vectors
-        sparse = issparse(X)
-        if sparse != issparse(vectors) and callable(self._function.name):
-            # A callable gets what it got in training.
-            X = X.toarray() if sparse else csr_array(X)
-        out = np.tile(intercept, (X.shape[0], 1))
-        step = max(1, _BLOCK // max(1, len(weights)))
-        for s in range(0, X.shape[0] if len(weights) else 0, step):
-            out[s : s + step] += self._function(X[s : s + step], vectors) @ weights
-        return out
 
     def _unpack_expansion(
         self,
@@ -109,13 +86,13 @@ class KernelClassifier(ProbabilisticClassifier):
         support = rows[fitted.basis.centres[order]]
         precomputed = function.name == "precomputed"
         vectors = np.empty((0, 0)) if precomputed else data.X[support]
-        loss = fitted.objective.loss
+        loss, in_kind = fitted.objective.loss, data.given.in_kind
         codes = class_codes(data.y[support], loss.n_scores)
-        self.support_ = data.like_rows(support)
-        self.dual_coef_ = data.like_rows(np.ascontiguousarray(weights[order].T))
-        self.support_vectors_ = data.like_rows(vectors)
-        self.n_support_ = data.like_rows(np.bincount(codes, minlength=len(data.classes)))
-        self.intercept_ = data.like_rows(fitted.intercept + np.array(loss.shift) + shift)
+        self.support_ = in_kind(support)
+        self.dual_coef_ = in_kind(np.ascontiguousarray(weights[order].T))
+        self.support_vectors_ = in_kind(vectors)
+        self.n_support_ = in_kind(np.bincount(codes, minlength=len(data.classes)))
+        self.intercept_ = in_kind(fitted.intercept + np.array(loss.shift) + shift)
         self.classes_ = data.classes
         self.path_ = fitted.solution.trace
         self.n_iter_ = max(1, fitted.solution.n_iter)

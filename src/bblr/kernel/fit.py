@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import equal_rows
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.designs.gram.centres import (
@@ -18,9 +19,8 @@ from bblr.designs.gram.centres import (
     choose_centres,
     spectral_basis,
 )
-from bblr.designs.gram.kernel_design import kernel_design
-from bblr.designs.gram.kernel_function import Gram
-from bblr.kernel.merged_rows import groups
+from bblr.designs.kernel import kernel_design
+from bblr.designs.kernel_function import Gram
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
@@ -127,7 +127,7 @@ class KernelProblem:
 
         A centre that stands there twice would be penalised half as much.
         """
-        return rows[np.sort(groups(self.gram.X[rows])[0])]
+        return rows[np.sort(equal_rows(self.gram.X[rows])[0])]
 
     def spread_centres(self, share: Floats, count: int, rng: np.random.Generator) -> Rows:
         """Return centres by randomly pivoted Cholesky, where `share` is large above all."""

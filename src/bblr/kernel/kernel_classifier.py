@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
-from bblr.inputs.front import Training, validate_kernel_training
+from bblr._checks import all_or_nothing
+from bblr.inputs import Training
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import (
     KernelFit,
@@ -22,6 +22,7 @@ from bblr.kernel.held_out_fit import learned_prior, validated_share
 from bblr.kernel.kernel_front import (
     centre_limit,
     check_kernel_parameters,
+    kernel_training,
     make_problem,
 )
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
@@ -242,7 +243,7 @@ default="rbf"
         1.0
         """
         self._check_parameters()
-        training = validate_kernel_training(self, X, y, sample_weight)
+        training = kernel_training(self, X, y, sample_weight)
         problem, rows = make_problem(self, training, self.kernel_gamma)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("dense_dual_coef_", "sparsity_path_"):
@@ -281,25 +282,13 @@ default="rbf"
             self.dense_dual_coef_ = dense.weights
 
     def _check_parameters(self) -> None:
-        check_kernel_parameters(self)
-        check_number("l2", self.l2, low=0)
-        for name in ("gamma_min", "gamma_max"):
-            check_number(name, getattr(self, name), low=1 / LARGEST, high=LARGEST)
-        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
-        if self.gamma_min > self.gamma_max:
+        share = {"low": 0, "words": ("validated",)}
+        check_kernel_parameters(self, l2={"low": 0}, laplace_share=share)
+        if not isinstance(self.laplace_share, str) and self.laplace_share >= 1:
             raise ValueError(
-                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
-                f"gamma_max={self.gamma_max}."
+                f"laplace_share must be below 1, got {self.laplace_share!r}: some weights must be "
+                "free."
             )
-        if isinstance(self.laplace_share, str):
-            check_choice("laplace_share", self.laplace_share, ("validated",))
-        else:
-            check_number("laplace_share", self.laplace_share, low=0)
-            if self.laplace_share >= 1:
-                raise ValueError(
-                    f"laplace_share must be below 1, got {self.laplace_share!r}: some weights "
-                    "must be free."
-                )
 
     def _fit_dense(
         self,

@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import (
-    LARGEST,
-    all_or_nothing,
-    check_choice,
-    check_jobs,
-    check_number,
-    check_numbers,
-)
-from bblr.inputs.front import Training, validate_kernel_training
+from bblr._checks import all_or_nothing, check_choice, check_numbers
+from bblr.inputs import Training
 from bblr.kernel.choice import (
     MANY,
     Chosen,
@@ -29,7 +22,12 @@ from bblr.kernel.choice import (
 )
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem, fit, make_kernel_descent
-from bblr.kernel.kernel_front import centre_limit, check_kernel_parameters, make_problem
+from bblr.kernel.kernel_front import (
+    centre_limit,
+    check_kernel_parameters,
+    kernel_training,
+    make_problem,
+)
 from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparsify import HeldOut, Sparsify
 from bblr.solvers import Stage
@@ -236,7 +234,7 @@ default="accuracy"
         (True, 1.0)
         """
         l2s = self._check_parameters()
-        training = validate_kernel_training(self, X, y, sample_weight)
+        training = kernel_training(self, X, y, sample_weight)
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
         watch = Watch(self, X, y, sample_weight)
@@ -331,8 +329,6 @@ default="accuracy"
     def _check_parameters(self) -> tuple[float, ...]:
         check_kernel_parameters(self)
         check_prior_name(self.prior)
-        check_jobs(self.n_jobs)
-        check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
         check_choice("scoring", self.scoring, SCORINGS)
         return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from bblr._checks import check_choice, check_number
-from bblr._numeric.arrays import square_norms
-from bblr.designs.gram.kernel_function import KERNELS, Gram, KernelFunction
-from bblr.inputs.front import Training
+from bblr._checks import check_choice, check_number, check_parameters
+from bblr._numeric.arrays import entry_variance, equal_rows
+from bblr.designs.kernel_function import KERNELS, KernelFunction
+from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
-from bblr.kernel.merged_rows import merged_rows
 
 Floats = NDArray[np.float64]
 
@@ -27,20 +25,41 @@ _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
 
 
-def check_kernel_parameters(estimator: Any) -> None:
-    """Check the parameters that both kernel classifiers have."""
+def check_kernel_parameters(estimator: Any, **own: dict[str, Any]) -> None:
+    """Check the parameters that both kernel classifiers have, and other numbers."""
     check_choice("penalty", estimator.penalty, PENALTIES)
     if estimator.sparsity is not None:
         check_choice("sparsity", estimator.sparsity, SPARSITIES)
-    if estimator.max_vectors is not None:
-        check_number("max_vectors", estimator.max_vectors, low=1, integer=True)
-    if isinstance(estimator.max_centers, str):
-        check_choice("max_centers", estimator.max_centers, ("auto",))
-    elif estimator.max_centers is not None:
-        check_number("max_centers", estimator.max_centers, low=1, integer=True)
-    check_number("tol", estimator.tol, low=0, strict=True)
-    check_number("max_iter", estimator.max_iter, low=1, integer=True)
-    check_number("cache_size", estimator.cache_size, low=0)
+    check_parameters(estimator, **own)
+
+
+def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """Check what a user hands to ``fit`` and encode it.
+
+    Rows are picked and multiplied: CSR. A precomputed kernel is dense by nature.
+    """
+    rows = adapter_of(estimator, X)
+    if not is_precomputed(estimator.kernel):
+        return rows.matrix_training(y, sample_weight, ["csr"])
+    training = rows.matrix_training(y, sample_weight, False)
+    X = training.X
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"X must be the square matrix of the kernel of all training rows with "
+            f"kernel='precomputed', got an array of shape {X.shape}."
+        )
+    largest = float(np.abs(X).max(initial=0.0))
+    if not np.allclose(X, X.T, rtol=1e-4, atol=1e-6 * largest):
+        raise ValueError(
+            "X must be symmetric with kernel='precomputed': the similarity of two rows is one "
+            "number. (X + X.T) / 2 is symmetric."
+        )
+    return training
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether a ``kernel`` parameter says that X holds the kernel itself."""
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> int | None:
@@ -70,7 +89,7 @@ def make_problem(
         training.weight,
     )  # fmt: skip
     problem = KernelProblem(
-        _gram(function, training),
+        training.given.gram(function, training.X),
         training.y,
         training.weight,
         # The mixture is a prior on the weights, and so is what it starts from.
@@ -85,12 +104,16 @@ def make_problem(
     return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows
 
 
-def _gram(function: KernelFunction, training: Training) -> Gram:
-    if training.device is None:
-        return Gram(function, training.X)
-    from bblr.designs.torch.tensor_kernel import DeviceGram
+def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Return one of each set of equal rows of one class, and the weight of the set.
 
-    return DeviceGram(function, training.X, training.device)
+    Rows of zero weight are left out. The order depends on the values alone, so that a row of
+    weight 2 does what two rows do, to the last bit, whatever is drawn or cut off on the way.
+    """
+    rows = np.flatnonzero(weight > 0)
+    first, place = equal_rows(X[rows], y[rows])
+    total = np.bincount(place, weight[rows])
+    return rows[first], np.asarray(total, dtype=np.float64)
 
 
 def resolve_kernel(
@@ -106,14 +129,11 @@ def resolve_kernel(
         check_choice("kernel", kernel, KERNELS)
     check_number("degree", degree, low=1, integer=True)
     check_number("coef0", coef0, low=-np.inf)
-    if isinstance(kernel_gamma, str):
-        check_choice("kernel_gamma", kernel_gamma, ("scale", "auto"))
-        width = 1.0 / X.shape[1]
-        if kernel_gamma == "scale":
-            width = scale_width(X, weight, kernel)
+    check_number("kernel_gamma", kernel_gamma, low=0, strict=True, words=("scale", "auto"))
+    if kernel_gamma == "scale":
+        width = scale_width(X, weight, kernel)
     else:
-        check_number("kernel_gamma", kernel_gamma, low=0, strict=True)
-        width = float(kernel_gamma)
+        width = 1.0 / X.shape[1] if kernel_gamma == "auto" else float(kernel_gamma)
     return KernelFunction(kernel, width, float(degree), float(coef0))
 
 
@@ -124,13 +144,9 @@ def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
     """
     weight = weight / float(weight.max())
     total = float(weight.sum()) * X.shape[1]
-    sparse = issparse(X)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.float64(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
-        if sparse:
-            variance = float(weight @ square_norms(X) / total - mean**2)
-        else:
-            variance = float(weight @ square_norms(X - X.dtype.type(mean)) / total)
+        variance = entry_variance(X, weight, total, mean)
     if not np.isfinite(variance) and kernel in ("linear", "cosine", "precomputed"):
         return 1.0  # they have no width; what they cannot do themselves they say
     if not np.isfinite(variance):

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr._checks import LARGEST, all_or_nothing, check_choice, check_number
+from bblr._checks import LARGEST, all_or_nothing, check_choice, check_parameters
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
-from bblr.inputs.front import Training, validate_training
+from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
@@ -260,8 +260,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         ['no', 'no', 'yes', 'yes']
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training, Watch(self, X, y, sample_weight))
+        with adapter_of(self, X) as rows:
+            training = rows.training(y, sample_weight, streamed=True)
+            return self._fit(training, Watch(self, *rows.told(y, sample_weight)))
 
     def _fit(self, training: Training, watch: Watch) -> Self:
         n_classes = len(training.classes)
@@ -329,26 +330,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return geometric(self.gamma_min, last, self.gamma_growth)
 
     def _check_parameters(self) -> None:
-        for name, value in (("l2", self.l2), ("leverage", self.leverage)):
-            if isinstance(value, str):
-                check_choice(name, value, ("auto",))
-        if not isinstance(self.l2, str):
-            check_number("l2", self.l2, low=0, high=LARGEST)
-        check_number("tol", self.tol, low=0, strict=True)
-        check_number("gamma_min", self.gamma_min, low=1 / LARGEST, high=LARGEST)
-        if isinstance(self.gamma_max, str):
-            check_choice("gamma_max", self.gamma_max, ("auto",))
-        else:
-            check_number("gamma_max", self.gamma_max, low=1 / LARGEST, high=LARGEST)
-        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
-        if self.leverage is not None and not isinstance(self.leverage, str):
-            check_number("leverage", self.leverage, low=0, strict=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        if self.gamma_max != "auto" and self.gamma_min > self.gamma_max:
-            raise ValueError(
-                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
-                f"gamma_max={self.gamma_max}."
-            )
+        auto = {"words": ("auto",)}
+        l2 = {"low": 0, "high": LARGEST, **auto}
+        check_parameters(self, l2=l2, gamma_max=auto, leverage=auto)
         if isinstance(self.solver, str):
             check_choice("solver", self.solver, SOLVERS)
         elif not callable(getattr(self.solver, "minimise", None)):
@@ -423,7 +407,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.classes_ = training.classes
         coef, intercept = objective.unpack(solution.theta)
         intercept = intercept + calibrated.shift
-        self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
+        in_kind = training.given.in_kind
+        self.coef_, self.intercept_ = in_kind(coef), in_kind(intercept)
         self.link_ = calibrated.link
         self.prior_, self.gamma_ = objective.loss.plateaus, objective.loss.gamma
         self.l2_ = penalty_of(objective)

@@ -8,16 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._checks import (
-    LARGEST,
-    all_or_nothing,
-    check_choice,
-    check_jobs,
-    check_number,
-    check_numbers,
-)
+from bblr._checks import LARGEST, all_or_nothing, check_choice, check_numbers, check_parameters
 from bblr.designs import ScaledDesign
-from bblr.inputs.front import Training, validate_training
+from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Annealing, Solution, Stage
@@ -236,8 +229,9 @@ default="accuracy"
         True
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training, Watch(self, X, y, sample_weight), groups)
+        with adapter_of(self, X) as rows:
+            training = rows.training(y, sample_weight, streamed=True)
+            return self._fit(training, Watch(self, *rows.told(y, sample_weight)), groups)
 
     def _fit(self, training: Training, watch: Watch, groups: Any = None) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
@@ -295,22 +289,12 @@ default="accuracy"
 
     def _check_parameters(self) -> None:
         check_prior_name(self.prior)
+        check_parameters(self, leverage={"words": ("tuned",)})
         if isinstance(self.l2s, str):
             check_choice("l2s", self.l2s, ("auto",))
         self._penalties(1.0)
         check_choice("scoring", self.scoring, SCORINGS)
-        check_number("gamma_limit", self.gamma_limit, low=1, high=LARGEST)
-        if isinstance(self.leverage, str) and self.leverage != "tuned":
-            raise ValueError(f"leverage must be 'tuned', a number or None; got {self.leverage!r}.")
-        if self.leverage is not None and not isinstance(self.leverage, str):
-            check_number("leverage", self.leverage, low=0, strict=True)
-        check_number("tol", self.tol, low=0, strict=True)
-        check_jobs(self.n_jobs)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        if self.solver not in ("auto", "fisher", "lbfgs"):
-            raise ValueError(
-                f"solver must be one of 'auto', 'fisher', 'lbfgs'; got {self.solver!r}."
-            )
+        check_choice("solver", self.solver, ("auto", "fisher", "lbfgs"))
 
     def _choose(
         self, validation: Validation, training: Training
@@ -367,7 +351,8 @@ default="accuracy"
         self.classes_ = training.classes
         coef, intercept = objective.with_gamma(solution.gamma).unpack(solution.theta)
         intercept = intercept + link.shift
-        self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
+        in_kind = training.given.in_kind
+        self.coef_, self.intercept_ = in_kind(coef), in_kind(intercept)
         self.trials_ = trials
         self.gamma_ = solution.gamma
         self.l2_ = path.l2

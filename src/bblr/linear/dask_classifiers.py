@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from bblr._checks import all_or_nothing
 from bblr.linear.classifier import BBLRClassifier
 from bblr.linear.classifier_cv import BBLRClassifierCV
-from bblr.linear.on_cluster import OnCluster
-from bblr.training.callbacks import with_callbacks
+from bblr.linear.on_cluster import OnCluster, inherited
 
 
 class DaskBBLRClassifier(OnCluster, BBLRClassifier):
@@ -82,24 +80,27 @@ feature_names_in_
         verbose: int = 0,
         client: Any = None,
     ) -> None:
-        super().__init__(
-            prior,
-            l2=l2,
-            gamma_min=gamma_min,
-            gamma_max=gamma_max,
-            gamma_growth=gamma_growth,
-            leverage=leverage,
-            noise_free_proba=noise_free_proba,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(**inherited(locals()))
         self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier on the cluster.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
+        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
+            Classes.
+        sample_weight : as y, default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        return super().fit(X, y, sample_weight)
 
 
 class DaskBBLRClassifierCV(OnCluster, BBLRClassifierCV):
@@ -169,27 +170,9 @@ n_features_in_, feature_names_in_
         verbose: int = 0,
         client: Any = None,
     ) -> None:
-        super().__init__(
-            prior,
-            l2s=l2s,
-            gamma_limit=gamma_limit,
-            leverage=leverage,
-            scoring=scoring,
-            noise_free_proba=noise_free_proba,
-            cv=cv,
-            n_jobs=n_jobs,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            class_weight=class_weight,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(**inherited(locals()))
         self.client = client
 
-    @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the meta-parameters and fit the classifier on the cluster.
 
@@ -209,4 +192,4 @@ n_features_in_, feature_names_in_
         self
             Fitted estimator.
         """
-        return self._fit_there(X, y, sample_weight, groups=groups)
+        return super().fit(X, y, sample_weight, groups)

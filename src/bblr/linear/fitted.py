@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bblr._numeric.tensors import as_numpy, import_torch, is_tensor
+from bblr._numeric.tensors import as_numpy
 from bblr._saved import Versioned
-from bblr.designs import Design, make_design
-from bblr.inputs.front import validate_rows
-from bblr.inputs.stream import given_labels, is_shards, open_known_rows
-from bblr.inputs.torch_front import chosen_classes, like, tensor_design, uses_torch
-from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
+from bblr.inputs import adapter_of
 from bblr.training.callbacks import CallbackSupport
 
 Floats = NDArray[np.float64]
@@ -86,7 +81,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         """
         decision = self.decision_function(X)
         best = 1 * (decision > 0) if decision.ndim == 1 else decision.argmax(1)
-        return chosen_classes(self.classes_, best)
+        return adapter_of(self, X).chosen(self.classes_, best)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given rows.
@@ -112,12 +107,9 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         >>> model.score([[0.0], [3.0]], ["no", "no"])
         0.5
         """
-        y = given_labels(X, y)
-        if is_tensor(y):
-            y = as_numpy(y)
-        found = as_numpy(self.predict(X))
-        weight = None if sample_weight is None else as_numpy(sample_weight)
-        return float(accuracy_score(y, found, sample_weight=weight))
+        rows = adapter_of(self, X)
+        y, weight = rows.labels(y), rows.here(sample_weight)
+        return float(accuracy_score(y, rows.here(self.predict(X)), sample_weight=weight))
 
     def outlier_scores(self, X: Any, y: Any) -> Floats:
         """Return how much speaks against the label of each row.
@@ -165,29 +157,14 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         (30, 1)
         """
         check_is_fitted(self)
-        scores = self._outlier_scores(as_numpy(self.decision_function(X)), as_numpy(y))
-        return like(scores, X) if uses_torch(self, X) else scores
-
-    def _outlier_scores(self, decision: Floats, y: NDArray[Any]) -> Floats:
+        rows = adapter_of(self, X)
+        decision, y = rows.here(self.decision_function(X)), rows.here(y)
         codes = label_codes(y, as_numpy(self.classes_))
         check_consistent_length(decision, codes)
         link: Any = getattr(self, "link_", None)
         if not hasattr(link, "gamma"):
-            return log_odds_against(decision, codes, 1.0)
-        return log_odds_wrong(decision, codes, link.gamma, link.plateaus.b)
-
-
-def finite_scores(scores: Any) -> Any:
-    """Return scores as they are, or raise a ValueError where they are not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(scores.sum())
-    # Finite scores may add up to infinity; only then it pays to look at each.
-    if not isfinite(total) and not np.isfinite(as_numpy(scores)).all():
-        raise ValueError(
-            "X holds numbers so large that its scores are not finite: they are far outside the "
-            "range of the training rows. Check the units of X."
-        )
-    return scores
+            return rows.in_kind(log_odds_against(decision, codes, 1.0))
+        return rows.in_kind(log_odds_wrong(decision, codes, link.gamma, link.plateaus.b))
 
 
 class LinearBinaryClassifier(BinaryClassifier):
@@ -210,20 +187,7 @@ class LinearBinaryClassifier(BinaryClassifier):
             each.
         """
         check_is_fitted(self)
-        coef, intercept = as_numpy(self.coef_), as_numpy(self.intercept_)
-        design, back = self._rows(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = design.scores(coef, intercept)
-        return finite_scores(back(scores))
-
-    def _rows(self, X: Any) -> tuple[Design, Any]:
-        """Return the rows to score as a design, and what turns its scores into X's kind."""
-        if uses_torch(self, X) and not is_shards(X):
-            return tensor_design(self, X)
-        streamed = open_known_rows(self, X)
-        if streamed is not None:
-            return streamed, np.asarray
-        return make_design(validate_rows(self, X, ["csr", "csc"])), np.asarray
+        return adapter_of(self, X).scores(as_numpy(self.coef_), as_numpy(self.intercept_))
 
 
 class ProbabilisticClassifier(BinaryClassifier):
@@ -257,13 +221,11 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
         [[True, False], [False, True]]
         """
-        decision = self.decision_function(X)
-        probability: Floats = self._shown_link.probability(decision)
+        decision, xp = self.decision_function(X), adapter_of(self, X).xp
+        probability: Floats = self._shown_link.probability(decision, xp)
         if probability.ndim == 2:
             return probability
-        if is_tensor(probability):
-            return import_torch().stack([1.0 - probability, probability], dim=1)
-        return np.column_stack([1.0 - probability, probability])
+        return xp.stack([1.0 - probability, probability], axis=1)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class.
@@ -285,12 +247,10 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> bool(model.predict_log_proba([[-99.0]])[0, 0] > -0.7)
         True
         """
-        probability: Any = self.predict_proba(X)
-        if is_tensor(probability):
-            return probability.log()
+        probability = self.predict_proba(X)
         # A prior of your own may have a plateau at 0.
         with np.errstate(divide="ignore"):
-            return np.log(probability)
+            return adapter_of(self, X).xp.log(probability)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row: the argmax of ``predict_proba``.
@@ -305,8 +265,8 @@ class ProbabilisticClassifier(BinaryClassifier):
         ndarray of shape (n_samples,)
             Classes.
         """
-        probability = self.predict_proba(X)
-        return chosen_classes(self.classes_, probability.argmax(1))
+        index = self.predict_proba(X).argmax(1)
+        return adapter_of(self, X).chosen(self.classes_, index)
 
 
 class ProbabilisticLinearClassifier(ProbabilisticClassifier, LinearBinaryClassifier):

@@ -9,10 +9,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from bblr._checks import LARGEST, all_or_nothing, check_number, check_numbers
-from bblr._numeric.tensors import as_numpy
+from bblr._checks import (
+    LARGEST,
+    all_or_nothing,
+    check_number,
+    check_numbers,
+    check_parameters,
+)
 from bblr.designs import ScaledDesign
-from bblr.inputs.front import Training, validate_training
+from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import Floats, LinearBinaryClassifier
 from bblr.losses import Loss, get_loss
 from bblr.objective import Objective
@@ -163,8 +168,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         """
         loss, penalty = self._loss(), self._penalty()
         self._check_parameters(loss)
-        training = validate_training(self, X, y, sample_weight, self.class_weight, stream=True)
-        return self._fit(training, Watch(self, X, y, sample_weight), loss, penalty)
+        rows = adapter_of(self, X)
+        training = rows.training(y, sample_weight, streamed=True)
+        watch = Watch(self, *rows.told(y, sample_weight))
+        return self._fit(training, watch, loss, penalty)
 
     def _fit(self, training: Training, watch: Watch, loss: Loss, penalty: Penalty) -> Self:
         if len(training.classes) != loss.n_classes:
@@ -200,7 +207,8 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         final = objective.with_gamma(solution.gamma)
         coef, intercept = final.unpack(solution.theta)
         self.classes_ = training.classes
-        self.coef_, self.intercept_ = training.like_rows(coef), training.like_rows(intercept)
+        in_kind = training.given.in_kind
+        self.coef_, self.intercept_ = in_kind(coef), in_kind(intercept)
         self.loss_ = final.loss
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)
@@ -226,10 +234,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         >>> (model.predict_proba([[9.0]]) > 0.5).tolist()
         [[False, True]]
         """
-        decision = as_numpy(self.decision_function(X))
-        shift = np.array(self.loss_.shift)
+        shift, rows = np.array(self.loss_.shift), adapter_of(self, X)
+        decision = rows.here(self.decision_function(X))
         found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        return rows.in_kind(found if found.ndim == 2 else np.column_stack([1.0 - found, found]))
 
     def _loss(self) -> Loss:
         if isinstance(self.loss, str):
@@ -262,10 +270,7 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
                 raise ValueError(
                     f"gammas must be None: the {loss.name} loss has no gamma to sharpen."
                 )
-        if self.leverage is not None:
-            check_number("leverage", self.leverage, low=0, strict=True)
-        check_number("tol", self.tol, low=0, strict=True)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_parameters(self)
         if isinstance(self.solver, str) and self.solver in _SOLVERS:
             return
         if isinstance(self.solver, str) or not callable(getattr(self.solver, "minimise", None)):

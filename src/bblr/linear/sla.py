@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bblr._checks import LARGEST, all_or_nothing, check_number
+from bblr._checks import all_or_nothing, check_parameters
 from bblr.designs import ScaledDesign
-from bblr.inputs.front import Training, validate_training
+from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import LinearBinaryClassifier
 from bblr.losses import Logistic, Sigmoid, ZeroOne
 from bblr.objective import Objective
@@ -140,7 +140,7 @@ class SLAClassifier(LinearBinaryClassifier):
         [0, 0, 1, 1]
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = adapter_of(self, X).training(y, sample_weight)
         design = ScaledDesign(training.design, training.weight, True, z_score=True)
         objective = Objective(
             Sigmoid(float(self.gamma_min)), Gaussian(0.0), design, training.y, training.weight
@@ -163,27 +163,19 @@ class SLAClassifier(LinearBinaryClassifier):
     def _unpack(self, solution: Solution, design: ScaledDesign, training: Training) -> None:
         coef, intercept = design.unpack(solution.theta[None])
         self.classes_ = training.classes
-        self.coef_ = training.like_rows(coef)
-        self.intercept_ = training.like_rows(intercept)
+        self.coef_ = training.given.in_kind(coef)
+        self.intercept_ = training.given.in_kind(intercept)
         self.gamma_ = solution.gamma
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)
 
     def _check_parameters(self) -> None:
-        for name in ("gamma_min", "gamma_max"):
-            check_number(name, getattr(self, name), low=1 / LARGEST, high=LARGEST)
-        for name in ("radius", "spacing", "min_gain"):
-            check_number(name, getattr(self, name), low=0, strict=True)
+        positive = {"low": 0, "strict": True}
+        check_parameters(self, radius=positive, spacing=positive, min_gain=positive)
         if self.radius > _MOST_STEPS * self.spacing:
             raise ValueError(
                 f"spacing must be at least a {_MOST_STEPS:,}th of radius, got "
                 f"spacing={self.spacing} and radius={self.radius}."
-            )
-        check_number("gamma_growth", self.gamma_growth, low=1, strict=True)
-        if self.gamma_min > self.gamma_max:
-            raise ValueError(
-                f"gamma_min must not exceed gamma_max, got gamma_min={self.gamma_min} and "
-                f"gamma_max={self.gamma_max}."
             )
 
 

@@ -283,8 +283,7 @@ def walk(objective: Fitted, path: Path, descent: Any) -> list[Floats]:
 
 def _objective(design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path) -> Fitted:
     kept = design.rows.only(weight, fold.train)
-    y = plain_view(y) if isinstance(y, np.ndarray) else y
-    objective = make_objective(path.prior, path.gammas[0], path.l2, design, y, kept)
+    objective = make_objective(path.prior, path.gammas[0], path.l2, design, plain_view(y), kept)
     return objective if path.leverage is None else objective.bounded(path.leverage)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from bblr._numeric.tensors import is_tensor, sigmoid
+from bblr._numeric.tensors import NUMPY
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.training.compiled import likeliest, likeliest_plateau, plateaus_of
 
@@ -54,21 +54,24 @@ class Link:
         """Argument of the sigmoid at a decision value of 0, with two classes."""
         return self.gamma * BetaBernoulli(self.plateaus, self.gamma).threshold
 
-    def probability(self, decision: Any) -> Floats:
-        """Return the probability of the positive class, or of each of more than two."""
-        if not is_tensor(decision):
-            decision = np.asarray(decision, dtype=np.float64)
+    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
+        """Return the probability of the positive class, or of each of more than two.
+
+        Parameters
+        ----------
+        decision : array-like of shape (n_rows,) or (n_rows, n_classes)
+            Decision values, or a tensor of them.
+        xp : module, default=NumPy
+            Whose functions work on them.
+        """
+        decision = xp.asarray(decision)
         low, b = self.plateaus.low, self.plateaus.b
         if decision.ndim == 2:
-            if is_tensor(decision):
-                return decision.new_tensor(low) + b * (self.gamma * decision).softmax(1)
-            return BetaBernoulli(self.plateaus, self.gamma).probability(decision)
-        found = low[1] + b * sigmoid(self.gamma * decision + self.offset)
+            return low[0] + b * xp.softmax(self.gamma * decision, 1)
+        found = low[1] + b * xp.sigmoid(self.gamma * decision + self.offset)
         # Between plateaus that nearly touch, rounding would carry it across 1/2.
-        if is_tensor(found):
-            above, below = found.clamp(min=_ABOVE), found.clamp(max=0.5)
-            return above.where(decision > 0, below)
-        return np.where(decision > 0, np.maximum(found, _ABOVE), np.minimum(found, 0.5))
+        above, below = xp.clip(found, _ABOVE, None), xp.clip(found, None, 0.5)
+        return xp.where(decision > 0, above, below)
 
     def table(self, decision: Any) -> Floats:
         """Return the probability of each class, a column for each of two as well."""
@@ -167,12 +170,11 @@ class Step:
 
     plateaus: Plateaus
 
-    def probability(self, decision: Any) -> Floats:
+    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
         """Return the probability of the positive class."""
-        above = decision > 0
-        # Torch would take single precision for its default.
-        rising = above.double() if is_tensor(above) else 1.0 * above
-        return self.plateaus.low[1] + self.plateaus.b * rising
+        low, high = self.plateaus.low[1], self.plateaus.low[1] + self.plateaus.b
+        # As wide as the decision: of two numbers torch would make single precision.
+        return xp.where(decision > 0, high, low + 0.0 * decision)
 
 
 def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from scipy.special import expit, log_softmax
 
 from bblr._numeric.threads import one_blas_thread
 from bblr.designs import ScaledDesign
-from bblr.inputs.front import Training
+from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import LBFGS, FisherScoring
 from bblr.training.compiled import settle_two, stray_share

@@ -39,8 +39,8 @@ class Watch:
     ) -> None:
         self._estimator = estimator
         self._verbose = bool(getattr(estimator, "verbose", 0))
-        self._data = {} if isinstance(y, str) else {"X": X, "y": y}
-        if self._data and sample_weight is not None:
+        self._data = {"X": X, "y": y}
+        if sample_weight is not None:
             self._data["metadata"] = {"sample_weight": sample_weight}
         self._task = Task(estimator)
         self._stage: Task | None = None

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign, make_design
-from bblr.inputs.front import Training
+from bblr.inputs import Training
 from bblr.linear.fitted import Floats
 from bblr.linear.sla import GAMMAS, SEARCH, anneal_sigmoid
 from bblr.losses import Sigmoid, ZeroOne
@@ -165,10 +164,8 @@ class Run:
         y = local(training.y)[counted]
 
         def take(chosen: NDArray[np.intp]) -> Floats:
-            some = training.design.taken(counted[chosen])
-            if some is None:
-                some = make_design(as_numpy(training.X[counted[chosen]]))
-            points = (some.table() - design.centre) / design.scale
+            some = np.asarray(training.design.some_rows(counted[chosen]))
+            points = (some - design.centre) / design.scale
             ones = np.ones((len(points), int(self.fit_intercept)))
             return np.hstack([points, ones]) * y[chosen, None]
 

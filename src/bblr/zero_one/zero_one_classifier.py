@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from bblr._checks import all_or_nothing, check_choice, check_jobs, check_number
-from bblr.inputs.front import validate_training
+from bblr._checks import all_or_nothing, check_choice, check_parameters
+from bblr.inputs import adapter_of
 from bblr.linear.fitted import Floats, ProbabilisticLinearClassifier
 from bblr.linear.sla import GAMMAS
 from bblr.losses import ZeroOne
@@ -174,7 +174,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         (1.0, True)
         """
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight, self.class_weight)
+        training = adapter_of(self, X).training(y, sample_weight)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
         watch = Watch(self, X, y, sample_weight)
@@ -197,11 +197,9 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, low=0, strict=True)
-        if self.max_steps is not None:
-            check_number("max_steps", self.max_steps, low=1, integer=True)
-        check_jobs(self.n_jobs)
+        seconds = {"low": 0, "strict": True, "none": True}
+        steps = {"low": 1, "integer": True, "none": True}
+        check_parameters(self, time_limit=seconds, max_steps=steps)
 
     def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
         training, progress = run.training, run.progress
@@ -210,8 +208,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         rows = training.design.rows
         loss = rows.errors(ZeroOne(), training.y, raw, training.weight)
         self.classes_ = training.classes
-        self.coef_ = training.like_rows(coef[None, :])
-        self.intercept_ = training.like_rows(np.array([intercept]))
+        self.coef_ = training.given.in_kind(coef[None, :])
+        self.intercept_ = training.given.in_kind(np.array([intercept]))
         self.zero_one_loss_ = loss
         self.lower_bound_ = min(progress.bound, loss)
         self.gap_ = (loss - self.lower_bound_) / loss if loss > 0 else 0.0

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from bblr._numeric.tensors import as_numpy, is_tensor
+from bblr._numeric.tensors import local
 
 __all__ = ["initial_types"]
 
@@ -21,8 +21,7 @@ def initial_types(model: Any, X: Any) -> list[tuple[str, Any]]:
         names = [str(name) for name in X.columns]
         _check_names(model, names)
         return [(name, _column_type(X, i, name)) for i, name in enumerate(names)]
-    if is_tensor(X):
-        X = as_numpy(X)
+    X = local(X)
     if not issparse(X):
         X = np.asarray(X)
     if X.ndim != 2:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from bblr._numeric.arrays import as_dense, square_norms
-from bblr._numeric.tensors import as_numpy, is_tensor
+from bblr._numeric.tensors import local
 from bblr.io.onnx.graph import Graph
 
 __all__ = ["decision"]
@@ -87,5 +87,4 @@ def _poly(graph: Graph, function: Any, X: str, vectors: Floats) -> str:
 
 
 def _floats(values: Any) -> Floats:
-    values = as_numpy(values) if is_tensor(values) else as_dense(values)
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(as_dense(local(values)), dtype=np.float64)

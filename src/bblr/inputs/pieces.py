@@ -1,16 +1,13 @@
-"""The front door for data on a cluster: cut into pieces, load, validate and encode there."""
+"""What goes to the workers of a cluster: pieces of rows, labels and weights, and their checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -18,10 +15,8 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bblr.designs.dask import DaskDesign, DaskRows, RemoteVector, Session
 from bblr.designs.dense import surely_finite
-from bblr.inputs.class_weight import class_factors, kept_classes
-from bblr.inputs.front import Training, check_classes, check_heaviest, refuse_no_weight
+from bblr.inputs.labels import refuse_negative
 
 
 def resolve_client(client: Any) -> Any:
@@ -67,21 +62,7 @@ def is_dask(X: Any) -> bool:
     return bool(is_dask_collection(X))
 
 
-@contextmanager
-def dask_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Training]:
-    """Load the data on the cluster, check and encode them there, and let go of them at the end."""
-    client = resolve_client(estimator.client)
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but y is None.")
-    session = Session(client, *_pieces(estimator, X, y, sample_weight))
-    try:
-        session.open()
-        yield _validated(estimator, session, y, sample_weight)
-    finally:
-        session.close()
-
-
-def _pieces(
+def make_pieces(
     estimator: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[list[Any], Any, list[Any]]:
     """Return what to load for each partition, how to check it, and which rows are loaded."""
@@ -189,100 +170,13 @@ def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]
             )  # fmt: skip
     else:
         X = np.empty((0, X.shape[1]))
-    n = X.shape[0]
-    if y is not None:
-        y = _row_values(y, n, "y")
-        assert_all_finite(y, input_name="y")
-        if y.dtype.kind == "O" and any(value is None or value != value for value in y):
-            raise ValueError("Input y contains missing labels.")
-    if weight is not None:
-        weight = check_weight(_row_values(weight, n, "sample_weight"))
-    return X, y, weight
+    return X, row_values(y, X.shape[0], "y"), row_values(weight, X.shape[0], "sample_weight")
 
 
-def check_weight(weight: Any) -> NDArray[np.float64]:
-    """Return valid weights, some or all of them."""
-    weight = np.asarray(weight, dtype=np.float64)
-    assert_all_finite(weight, input_name="sample_weight")
-    if len(weight) and weight.min() < 0:
-        raise ValueError(
-            "Negative values in sample_weight: weights must be at least 0; the smallest is "
-            f"{weight.min()}."
-        )
-    return weight
-
-
-def _row_values(values: Any, n: int, name: str) -> NDArray[Any]:
-    values = column_or_1d(np.asarray(values))
-    if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} rows here, X has {n}.")
-    return values
-
-
-def _validated(estimator: Any, session: Session, y: Any, sample_weight: Any) -> Training:
-    sizes = _sizes(session, estimator.n_features_in_)
-    rows = DaskRows(session, sizes)
-    n = rows.n_rows
-    given = _given(rows, sample_weight, "given_weight", "sample_weight", n)
-    weight = rows.ones(None) if given is None else given
-    labels = _given(rows, y, "given_labels", "y", n)
-    if given is not None:
-        extents = rows.in_order("extent", weight)
-        refuse_no_weight(any(most > 0 for _, most, _ in extents))
-    classes = _classes(rows, labels, weight)
-    kept = kept_classes(estimator.class_weight, classes)
-    if not kept.all():
-        weight = weight * rows.new("factors", rows.new("codes", labels, classes), kept * 1.0)
-        classes = classes[kept]
-    check_classes(classes, classes, estimator.__sklearn_tags__().classifier_tags.multi_class)
-    codes = rows.new("codes", labels, classes)
-    totals = rows.ask("class_totals", codes, weight, len(classes))
-    factors = class_factors(estimator.class_weight, classes, totals)
-    if estimator.class_weight is not None:
-        weight = weight * rows.new("factors", codes, factors)
-    if given is not None or estimator.class_weight is not None:
-        check_heaviest(max(most for _, most, _ in rows.in_order("extent", weight)))
-    target = rows.new("signs", codes) if len(classes) == 2 else codes
-    rows.stands(target, np.float64 if len(classes) == 2 else np.intp)
-    rows.stands(weight, np.float64)
-    design = DaskDesign(rows, estimator.n_features_in_)
-    return Training(None, design, target, weight, classes, totals * factors, factors)
-
-
-def _sizes(session: Session, n_features: int) -> dict[int, int]:
-    """Return the number of rows of each partition that has any."""
-    described = session.call("describe", how="gather")
-    sizes = {}
-    for number in session.numbers:
-        found = described[number]
-        if found["problem"]:
-            raise ValueError(f"partition {number} of the data: {found['problem']}")
-        if found["features"] != n_features:
-            raise ValueError(
-                f"partition {number} of the data: X has {found['features']} columns here, "
-                f"{n_features} were announced."
-            )
-        if found["rows"]:
-            sizes[number] = found["rows"]
-    if not sizes:
-        raise ValueError("Found array with 0 sample(s): every partition of X is empty.")
-    session.only(list(sizes))
-    return sizes
-
-
-def _given(rows: DaskRows, values: Any, name: str, parameter: str, n: int) -> Any:
-    """Return labels or weights as a vector on the cluster, wherever they were."""
+def row_values(values: Any, n: int, name: str) -> NDArray[Any] | None:
+    """Validate labels or weights of all rows, or of those of a partition."""
     if values is None:
         return None
-    if is_dask(values):
-        return rows.new(name)
-    if parameter == "sample_weight" and np.ndim(values) == 0:
-        values = np.full(n, values)
-    values = _row_values_here(values, n, parameter)
-    return rows.vector(values)
-
-
-def _row_values_here(values: Any, n: int, name: str) -> NDArray[Any]:
     values = column_or_1d(np.asarray(values), warn=True)
     if len(values) != n:
         raise ValueError(
@@ -290,18 +184,10 @@ def _row_values_here(values: Any, n: int, name: str) -> NDArray[Any]:
             f"{len(values)}."
         )
     if name == "sample_weight":
-        return check_weight(values)
+        values = np.asarray(values, dtype=np.float64)
     assert_all_finite(values, input_name=name)
+    if name == "sample_weight":
+        refuse_negative(values)
+    if values.dtype.kind == "O" and any(value is None or value != value for value in values):
+        raise ValueError("Input y contains missing labels.")
     return values
-
-
-def _classes(rows: DaskRows, labels: RemoteVector, weight: RemoteVector) -> NDArray[Any]:
-    try:
-        classes = np.unique(np.concatenate(rows.in_order("labels", labels, weight)))
-    except TypeError as error:
-        raise ValueError(f"y must hold labels of one kind: {error}.") from None
-    check_classification_targets(classes)
-    return classes
-
-
-__all__ = ["checked_collection", "dask_training", "is_dask", "resolve_client"]

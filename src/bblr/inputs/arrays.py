@@ -1,0 +1,117 @@
+"""Rows in memory: NumPy arrays, sparse matrices, and whatever NumPy can read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.utils.validation import validate_data
+
+from bblr._numeric.tensors import local
+from bblr.designs import Design, make_design
+from bblr.designs.dense import surely_finite
+from bblr.designs.expansion import Expansion
+from bblr.inputs.base import Adapter, Training, finite_scores
+from bblr.inputs.labels import Labels, encode, naming_labels
+
+
+class ArrayAdapter(Adapter):
+    """Arrays and sparse matrices, used without a copy; lists and the like become arrays."""
+
+    @staticmethod
+    def recognises(estimator: Any, X: Any) -> bool:
+        """Whether X is a sparse matrix or an array with its memory to itself.
+
+        Another array may be the view of a file. It is taken for an array, as is everything else,
+        if no other adapter recognises it.
+        """
+        plain = (isinstance(X, np.ndarray) and X.base is None) or issparse(X)
+        return (
+            plain
+            and getattr(estimator, "device", None) is None
+            and not hasattr(estimator, "client")
+        )
+
+    def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
+        """Check rows, labels and weights, and encode them."""
+        X, y = self.read(y)
+        return self._encoded(X, self._design(X), y, sample_weight)
+
+    def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
+        """Do the same for who picks and compares rows."""
+        X, y = self.read(y, sparse=sparse)
+        return self._encoded(X, make_design(X), y, sample_weight)
+
+    def rows(self) -> Design:
+        """Return rows to be scored."""
+        return self._design(self._known())
+
+    def kernel_scores(self, expansion: Expansion) -> Any:
+        """Return the scores of a kernel expansion, a column each."""
+        X = self.read(sparse=expansion.sparse, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite_scores(self.in_kind(expansion.scores(X)))
+
+    def _known(self) -> Any:
+        """Return rows that have the features of the fit."""
+        return self.read(reset=False)
+
+    def _design(self, X: Any) -> Design:
+        return make_design(X)
+
+    def _encoded(self, X: Any, design: Design, y: Any, sample_weight: Any) -> Training:
+        y, weight, *classes = encode(self.estimator, Labels(y, sample_weight))
+        vector = design.rows.vector
+        return Training(self, X, design, vector(y), vector(weight), *classes)
+
+    def read(self, *y: Any, sparse: Any = ("csr", "csc"), reset: bool = True) -> Any:
+        """Return rows as scikit-learn checks them, and labels if there are any."""
+        # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
+        # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with config_context(array_api_dispatch=False), quiet, naming_labels():
+            found = validate_data(
+                self.estimator,
+                self.X,
+                *y,
+                reset=reset,
+                accept_sparse=sparse,
+                dtype=[np.float64, np.float32],
+                accept_large_sparse=True,
+                # scikit-learn looks for NaN on one thread, and words the errors.
+                ensure_all_finite=not surely_finite(self.X),
+            )
+        X = found[0] if y else found
+        if issparse(X):
+            check_format(X)
+        return found
+
+
+def check_format(X: Any) -> None:
+    """Raise a ValueError for a sparse matrix whose indices lead out of it.
+
+    Compiled code does not look; it would read whatever lies there.
+    """
+    try:
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is a sparse matrix that contradicts itself: {error}. Build it anew from rows, "
+            "columns and values, for instance by scipy.sparse.coo_array."
+        ) from None
+
+
+def rows_in_memory(X: Any) -> Any:
+    """Return what has rows to pick: a frame as it is, a sparse matrix as CSR, or an array."""
+    X = local(X)
+    if hasattr(X, "tocsr"):
+        # Not every sparse format gives out rows.
+        return X.tocsr()
+    if hasattr(X, "shape"):
+        return X
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must have rows of one length: {error}") from None

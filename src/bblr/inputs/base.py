@@ -1,0 +1,161 @@
+"""What a way in must do, and what it hands to a fit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.tensors import NUMPY, as_numpy, local
+from bblr.designs import Design
+from bblr.designs.expansion import Expansion
+from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.rows import Vector
+
+Floats = NDArray[np.float64]
+
+
+class Training(NamedTuple):
+    """Validated training data: rows, and labels and weights where the rows are.
+
+    `X` is what was validated, for who picks and compares rows; the others ask the design. Labels
+    are -1 and +1 of two classes, and class numbers of more. `totals` are the weights of the
+    classes, `factors` what one example of each weighs by its class alone.
+    """
+
+    given: Adapter
+    X: Any
+    design: Design
+    y: Vector
+    weight: Vector
+    classes: Any
+    totals: Floats
+    factors: Floats
+
+    @property
+    def class_labels(self) -> NDArray[Any]:
+        """The label of each class; `totals` has its weight."""
+        return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each class, by weight."""
+        return self.totals / self.totals.sum()
+
+
+class Adapter(ABC):
+    """One kind of rows: what is recognised as such, how it is checked and encoded, and given back.
+
+    Estimators ask the adapter of their rows, and do not look what these are. It is entered like a
+    context by a fit of rows that are to be let go of at its end.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who asks; it gets ``n_features_in_`` and ``feature_names_in_``, and errors name it.
+    X : object
+        The rows, as the user gave them.
+    """
+
+    # Whose functions work on results.
+    xp: Any = NUMPY
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        self.estimator = estimator
+        self.X = X
+
+    @staticmethod
+    @abstractmethod
+    def recognises(estimator: Any, X: Any) -> bool:
+        """Whether this is the adapter for the rows, if that estimator asks."""
+
+    @abstractmethod
+    def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
+        """Check rows, labels and weights, and encode them.
+
+        More than two classes are refused unless the estimator's tags say that it takes them. With
+        `streamed` the rows may stay on disk.
+        """
+
+    def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
+        """Do the same for who picks and compares rows: `X` is an array or a sparse matrix."""
+        self.refuse()
+
+    def rows(self) -> Design:
+        """Return rows to be scored, checked to have the features of the fit."""
+        self.refuse()
+
+    def kernel_scores(self, expansion: Expansion) -> Any:
+        """Return the scores of a kernel expansion in kind, a column each."""
+        self.refuse()
+
+    def refuse(self, why: str = "") -> NoReturn:
+        """Raise a TypeError: the estimator cannot work where the rows are."""
+        raise TypeError(
+            f"X must be an array or a sparse matrix, got {self.X!r}: "
+            f"{type(self.estimator).__name__} {why}needs all rows in memory. BBLRClassifier and "
+            "BBLRClassifierCV read a directory of shards."
+        )
+
+    def scores(self, coef: Floats, intercept: Floats) -> Any:
+        """Return the linear scores of the rows in kind, a column each where they are many."""
+        design = self.rows()
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = design.scores(coef, intercept)
+        return finite_scores(self.in_kind(found))
+
+    def in_kind(self, values: Any) -> Any:
+        """Return results as what the rows are: arrays, or tensors on their device."""
+        return values
+
+    def here(self, values: Any) -> Any:
+        """Return results, or labels or weights of the rows, as a NumPy array; None as it is."""
+        return None if values is None else as_numpy(values)
+
+    def chosen(self, classes: Any, index: Any) -> Any:
+        """Return the classes of these numbers, in kind."""
+        return as_numpy(classes)[index]
+
+    def labels(self, y: Any) -> Any:
+        """Return labels to compare predictions with."""
+        if isinstance(y, str):
+            raise no_columns(y)
+        return local(y)
+
+    def told(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """Return what callbacks are told of the training data."""
+        return self.X, y, sample_weight
+
+    def gram(self, function: KernelFunction, X: Any) -> Gram:
+        """Return the kernel of all training rows with each other."""
+        return Gram(function, X)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:  # noqa: B027
+        """Let go of what the rows hold."""
+
+
+def no_columns(y: str) -> ValueError:
+    """Return the error of labels that are a name, where no column can have it."""
+    return ValueError(
+        f"y must be an array of classes, got {y!r}: only a directory of Parquet files has "
+        "columns to choose from."
+    )
+
+
+def finite_scores(scores: Any) -> Any:
+    """Return scores as they are, or raise a ValueError where they are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(scores.sum())
+    # Finite scores may add up to infinity; only then it pays to look at each.
+    if not isfinite(total) and not np.isfinite(as_numpy(scores)).all():
+        raise ValueError(
+            "X holds numbers so large that its scores are not finite: they are far outside the "
+            "range of the training rows. Check the units of X."
+        )
+    return scores

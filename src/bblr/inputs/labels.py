@@ -1,0 +1,212 @@
+"""Labels and weights: checked, encoded, and weighed by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight
+
+from bblr._checks import LARGEST
+from bblr._numeric.tensors import as_numpy
+
+Floats = NDArray[np.float64]
+
+
+class Labels:
+    """Labels and weights that are NumPy arrays, one a row."""
+
+    codes: Any
+    # Whether every weight is 1.
+    plain: bool
+
+    def __init__(self, y: NDArray[Any], sample_weight: Any) -> None:
+        self.y: Any = y
+        self.plain = sample_weight is None
+        with config_context(array_api_dispatch=False):
+            self.weight: Any = row_weights(sample_weight, y)
+
+    def classes(self) -> NDArray[Any]:
+        """Return the labels of the rows that count, in their order."""
+        return found_classes(self.y, self.weight > 0)
+
+    def count(self, classes: NDArray[Any]) -> Floats:
+        """Give the labels numbers, and return the weight of each class.
+
+        Labels of which no row has a weight count as the nearest class; they have none.
+        """
+        self.codes = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
+        return np.bincount(self.codes, self.weight, len(classes)).astype(np.float64)
+
+    def weigh(self, factors: Floats) -> None:
+        """Multiply the weight of each row by the factor of its class."""
+        self.weight, self.plain = self.weight * factors[self.codes], False
+
+    def heaviest(self) -> float:
+        """Return the largest weight."""
+        return float(self.weight.max())
+
+    def target(self, n_classes: int) -> Any:
+        """Return what the loss takes: signs of two classes, numbers of more."""
+        return np.where(self.codes == 1, 1.0, -1.0) if n_classes == 2 else self.codes
+
+
+def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Floats]:
+    """Return what :class:`Training` holds of labels and weights, and of the classes."""
+    class_weight, classes = estimator.class_weight, labels.classes()
+    kept = kept_classes(class_weight, classes)
+    if not kept.all():
+        labels.count(classes)
+        labels.weigh(kept.astype(np.float64))
+        classes = classes[kept]
+    check_classes(estimator, labels.y, classes)
+    totals = labels.count(classes)
+    factors = class_factors(class_weight, classes, totals)
+    if class_weight is not None:
+        labels.weigh(factors)
+    if not labels.plain:
+        check_heaviest(labels.heaviest())
+    return labels.target(len(classes)), labels.weight, classes, totals * factors, factors
+
+
+@contextmanager
+def naming_labels() -> Iterator[None]:
+    """Say of which input scikit-learn speaks: of labels that are objects it does not."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).strip() != "Input contains NaN":
+            raise
+        raise ValueError("Input y contains NaN: remove the rows without a label.") from None
+
+
+def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
+    """Return the labels of the rows that count, in their order."""
+    try:
+        check_classification_targets(y)
+        return np.unique(y[counted])
+    except TypeError as error:
+        raise ValueError(
+            f"y must hold labels of one kind that can be put in order: {error}. Turn them into "
+            "text or numbers, for instance by [str(label) for label in y]."
+        ) from None
+
+
+def row_weights(sample_weight: Any, y: Any) -> Floats:
+    """Return the weight of each row, checked."""
+    if sample_weight is None:
+        return np.ones(len(y))
+    # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
+    refuse_no_weight(bool(np.any(np.asarray(sample_weight))))
+    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+    refuse_negative(weight)
+    return np.asarray(weight, dtype=np.float64)
+
+
+def refuse_no_weight(some: bool) -> None:
+    """Raise a ValueError unless some weight is positive."""
+    if not some:
+        raise ValueError(
+            "sample_weight must hold a positive weight, but every weight is zero: "
+            "no example is left to learn from."
+        )
+
+
+def refuse_negative(weight: Floats) -> None:
+    """Raise a ValueError for weights below 0."""
+    if len(weight) and weight.min() < 0:
+        raise ValueError(
+            "Negative values in sample_weight: weights must be at least 0; "
+            f"the smallest is {weight.min()}."
+        )
+
+
+def check_classes(estimator: Any, y: Any, classes: NDArray[Any]) -> None:
+    """Raise a ValueError unless there are two classes, or more where that is allowed."""
+    many = estimator.__sklearn_tags__().classifier_tags.multi_class
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
+            f"{classes.tolist()}. Examples and classes of zero weight do not count."
+        )
+    if len(classes) > 2 and not many:
+        kind = type_of_target(as_numpy(y), input_name="y")
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}: "
+            f"y holds {len(classes)} classes. Wrap the estimator in "
+            "sklearn.multiclass.OneVsRestClassifier, or choose two of them."
+        )
+
+
+def check_heaviest(heaviest: float) -> None:
+    """Raise a ValueError where weights cannot be squared, or are no more than rounding."""
+    if heaviest < 1 / LARGEST:
+        raise ValueError(
+            f"sample_weight and class_weight must come to at least {1 / LARGEST:g} together for "
+            f"some row, got {heaviest:g} at most; divide them by their mean."
+        )
+    if not heaviest <= LARGEST:
+        raise ValueError(
+            f"sample_weight and class_weight must come to at most {LARGEST:g} together, got "
+            f"{heaviest:g}; divide them by their mean."
+        )
+
+
+def kept_classes(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which classes count: a weight of 0 for a class is one of 0 for its examples.
+
+    A dict may name more classes than y has, as in scikit-learn, but only if it names all of those:
+    a class that is written differently would go unnoticed.
+    """
+    if not isinstance(class_weight, dict):
+        return np.ones(len(classes), dtype=bool)
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    left_out = [label for label in known if label not in class_weight]
+    if unknown and left_out:
+        raise ValueError(
+            f"class_weight names {_said(unknown)}, not among the classes {_said(known)} of y, and "
+            f"leaves out {_said(left_out)}; name the classes as they are in y, or name them all."
+        )
+    kept = _looked_up(class_weight, classes) > 0
+    if not kept.any():
+        raise ValueError(
+            "class_weight must hold a positive weight, but it is 0 for every class of y: no "
+            "example is left to learn from."
+        )
+    return kept
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
+    """Return the factor of each of the classes that count."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(totals.sum() / (len(classes) * totals))
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be 'balanced', a dict of weights by class, or None; "
+            f"got {class_weight!r}."
+        )
+    return _looked_up(class_weight, classes)
+
+
+def _looked_up(class_weight: dict[Any, Any], classes: NDArray[Any]) -> Floats:
+    try:
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    except (TypeError, ValueError):
+        raise ValueError(f"class_weight must hold numbers, got {class_weight}.") from None
+    if not (np.isfinite(factors) & (factors >= 0)).all():
+        raise ValueError(
+            f"class_weight must hold finite weights of at least 0, got {class_weight}."
+        )
+    return factors
+
+
+def _said(labels: list[Any]) -> str:
+    return ", ".join(map(str, labels))

@@ -1,0 +1,292 @@
+"""Torch tensors: checked and encoded where they are, results of their kind.
+
+With ``device`` set, other rows in memory are sent there, and results come back as arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn import get_config
+from sklearn.utils.validation import (
+    _check_n_features,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+)
+
+from bblr._numeric.arrays import as_dense
+from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor, local
+from bblr.designs import Design
+from bblr.designs.expansion import Expansion
+from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.inputs.arrays import ArrayAdapter
+from bblr.inputs.base import Training, finite_scores
+from bblr.inputs.frames import FrameAdapter
+from bblr.inputs.labels import Floats, Labels, encode, found_classes, naming_labels, row_weights
+
+# Numbers of a block of similarities.
+_BLOCK = 2**24
+
+
+class DeviceAdapter(ArrayAdapter):
+    """Arrays and frames of an estimator whose ``device`` is set."""
+
+    @staticmethod
+    def recognises(estimator: Any, X: Any) -> bool:
+        """Whether the estimator is to work on tensors, of whatever they are made."""
+        return getattr(estimator, "device", None) is not None and not is_tensor(X)
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        super().__init__(estimator, X)
+        self.device = self._place()
+
+    def _place(self) -> Any:
+        return find_device(self.estimator.device)
+
+    def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
+        """Check rows, labels and weights, and send them to the device."""
+        return super().training(local(y), local(sample_weight))
+
+    def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
+        """Do so for who picks and compares rows, which stay here."""
+        return super().matrix_training(local(y), local(sample_weight), sparse)
+
+    def kernel_scores(self, expansion: Expansion) -> Any:
+        """Return the scores of a kernel expansion, on the device if the kernel is known there."""
+        name = expansion.function.name
+        if callable(name) or name == "precomputed":
+            return super().kernel_scores(expansion)
+        from bblr.designs.torch_place import as_tensor
+
+        found = _device_scores(expansion, as_tensor(self._known()), self.device)
+        return finite_scores(self.in_kind(found))
+
+    def in_kind(self, values: Any) -> Any:
+        """Return results as arrays."""
+        return local(values)
+
+    def gram(self, function: KernelFunction, X: Any) -> Gram:
+        """Return the kernel of all training rows with each other, on the device."""
+        from bblr.designs.torch_kernel import DeviceGram
+
+        return DeviceGram(function, X, self.device)
+
+    def read(self, *y: Any, sparse: Any = False, reset: bool = True) -> Any:
+        """Return rows as scikit-learn checks them, and labels if there are any."""
+        refuse_sparse(self.X)
+        named = FrameAdapter.recognises(self.estimator, self.X)
+        kind = FrameAdapter if named else ArrayAdapter
+        return kind(self.estimator, local(self.X)).read(*y, sparse=False, reset=reset)
+
+    def _design(self, X: Any) -> Design:
+        from bblr.designs.torch import TorchDesign
+        from bblr.designs.torch_place import as_tensor
+
+        return TorchDesign(as_tensor(X), self.device)
+
+
+class ReadTensorAdapter(ArrayAdapter):
+    """Tensors that NumPy reads, for lack of dispatch and device; results are arrays."""
+
+    @staticmethod
+    def recognises(estimator: Any, X: Any) -> bool:
+        """Whether X is a tensor that need not stay one."""
+        return is_tensor(X) and not TensorAdapter.recognises(estimator, X)
+
+    def read(self, *y: Any, sparse: Any = False, reset: bool = True) -> Any:
+        """Return rows as scikit-learn checks them, and labels if there are any."""
+        if str(self.X.layout) != "torch.strided":
+            raise TypeError(
+                "X is a sparse tensor, which NumPy cannot read; use X.to_dense(), or a sparse "
+                "matrix of scipy."
+            )
+        # NumPy reads none whose gradient is asked for.
+        return ArrayAdapter(self.estimator, self.X.detach()).read(*y, reset=reset)
+
+
+class TensorAdapter(DeviceAdapter):
+    """Tensors, under scikit-learn's array-API dispatch or with ``device`` set."""
+
+    @staticmethod
+    def recognises(estimator: Any, X: Any) -> bool:
+        """Whether X is a tensor that is to stay one."""
+        sent = getattr(estimator, "device", None) is not None
+        return is_tensor(X) and (sent or bool(get_config()["array_api_dispatch"]))
+
+    @property
+    def xp(self) -> Any:
+        """Whose functions work on results."""
+        return import_torch()
+
+    def _place(self) -> Any:
+        """Return the device asked for, or where the rows are."""
+        if getattr(self.estimator, "device", None) is not None:
+            return super()._place()
+        if self.X.device.type not in ("cpu", "cuda"):
+            raise ValueError(
+                f"X is on {self.X.device}, but only the CPU and CUDA devices have the float64 "
+                "that sums of many rows need; use X.cpu()."
+            )
+        return self.X.device
+
+    def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
+        """Check rows, labels and weights, and encode them; tensors never leave their device."""
+        X = self._checked(reset=True)
+        if y is None:
+            name = type(self.estimator).__name__
+            raise ValueError(f"{name} requires y to be passed, but y is None.")
+        if is_tensor(y):
+            _check_labels(y)
+        check_consistent_length(X, y)
+        design = self._design(X)
+        done = encode(self.estimator, _TensorLabels(design, y, sample_weight))
+        return self._classes_like(y, Training(self, X, design, *done))
+
+    def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
+        """Do so for who picks and compares rows; classes are what the labels are."""
+        return self._classes_like(y, super().matrix_training(y, sample_weight, sparse))
+
+    def _classes_like(self, y: Any, done: Training) -> Training:
+        if not is_tensor(y):
+            return done
+        return done._replace(classes=_beside(done.classes, y).to(y.dtype))
+
+    def in_kind(self, values: Any) -> Any:
+        """Return results as tensors beside the rows, if they are numbers."""
+        return _beside(values, self.X)
+
+    def chosen(self, classes: Any, index: Any) -> Any:
+        """Return the classes of these numbers, as tensors if classes can be."""
+        beside = self.in_kind(as_numpy(classes))
+        return beside[index if is_tensor(beside) else as_numpy(index)]
+
+    def _known(self) -> Any:
+        return self._checked(reset=False)
+
+    def _checked(self, *, reset: bool) -> Any:
+        """Return the rows as floats, or raise what scikit-learn raises of an array."""
+        torch = import_torch()
+        X = self.X
+        refuse_sparse(X)
+        name = type(self.estimator).__name__
+        if X.ndim != 2:
+            raise ValueError(
+                f"Expected 2D array, got {X.ndim}D tensor of shape {tuple(X.shape)} instead. "
+                "Reshape it to one row a sample."
+            )
+        for axis, what in enumerate(("sample", "feature")):
+            if X.shape[axis] == 0:
+                raise ValueError(
+                    f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 "
+                    f"is required by {name}."
+                )
+        if X.is_complex():
+            raise ValueError("Complex data not supported: X is a complex tensor.")
+        if X.dtype not in (torch.float32, torch.float64):
+            X = X.double()
+        X = X.detach()
+        # One infinite or undefined entry makes the sum so; only then it pays to look at each.
+        if not torch.isfinite(X.sum()) and not torch.isfinite(X).all():
+            what = "NaN" if torch.isnan(X).any() else "infinity"
+            raise ValueError(f"Input X contains {what}.\n{name} takes finite numbers only.")
+        _check_n_features(self.estimator, X, reset=reset)
+        if reset:
+            vars(self.estimator).pop("feature_names_in_", None)
+        return X
+
+
+def refuse_sparse(X: Any) -> None:
+    """Raise a TypeError for sparse rows, of scipy or of torch."""
+    if issparse(X) or (is_tensor(X) and X.layout != import_torch().strided):
+        raise TypeError(
+            "X is sparse, and device needs dense rows; use device=None, which takes sparse "
+            "matrices, or X.toarray()."
+        )
+
+
+class _TensorLabels(Labels):
+    """Labels and weights on the device of the rows; the labels may be an array."""
+
+    def __init__(self, design: Design, y: Any, sample_weight: Any) -> None:
+        self.y, self.rows, self.plain = y, design.rows, sample_weight is None
+        empty = np.empty((design.n_rows, 0))
+        self.weight = self.rows.vector(row_weights(local(sample_weight), empty))
+        if is_tensor(y):
+            # Not every type of whole numbers can be sorted and searched for; long ones can.
+            self._own = (y if y.is_floating_point() else y.long()).contiguous()
+        else:
+            self.y = column_or_1d(y, warn=True)
+            with naming_labels():
+                assert_all_finite(self.y, input_name="y")
+
+    def classes(self) -> NDArray[Any]:
+        """Return the labels of the rows that count, in their order."""
+        present = self.weight > 0
+        if not is_tensor(self.y):
+            return found_classes(self.y, self.rows.local(present))
+        return as_numpy(self._own[present.to(self.y.device)].unique())
+
+    def count(self, classes: NDArray[Any]) -> Floats:
+        """Give the labels numbers, and return the weight of each class."""
+        if is_tensor(self.y):
+            known = _beside(classes, self.y)
+            codes = import_torch().searchsorted(known, self._own).clamp(max=len(known) - 1)
+        else:
+            codes = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
+        self.codes = self.rows.vector(codes)
+        return self.rows.local(self.codes.bincount(self.weight, len(classes)))
+
+    def weigh(self, factors: Floats) -> None:
+        """Multiply the weight of each row by the factor of its class."""
+        self.weight, self.plain = self.weight * self.rows.vector(factors)[self.codes], False
+
+    def target(self, n_classes: int) -> Any:
+        """Return what the loss takes: signs of two classes, numbers of more."""
+        return self.codes if n_classes > 2 else 2.0 * self.codes.double() - 1.0
+
+
+def _check_labels(y: Any) -> None:
+    """Raise a ValueError unless a tensor has the shape and type of labels."""
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got a tensor of shape {tuple(y.shape)}.")
+    if y.is_complex():
+        raise ValueError("y must hold classes, got a complex tensor.")
+    if y.is_floating_point():
+        if not y.isfinite().all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if bool((y != y.round()).any()):
+            raise ValueError(
+                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+                "expects discrete classes, on a regression target with continuous values."
+            )
+
+
+def _beside(values: Any, tensor: Any) -> Any:
+    """Return numbers as a tensor where another one is; what is no number as it is."""
+    if not is_tensor(values) and (issparse(values) or values.dtype.kind not in "biuf"):
+        return values
+    return import_torch().as_tensor(values, device=tensor.device)
+
+
+def _device_scores(expansion: Expansion, rows: Any, device: Any) -> Any:
+    torch = import_torch()
+    from bblr.designs.torch_kernel import device_kernel
+
+    vectors, weights, intercept = (
+        torch.as_tensor(part, device=device).double()
+        for part in (as_dense(expansion.vectors), expansion.weights, expansion.intercept)
+    )
+    # Distances do not change with the origin, but those far from it lose their digits.
+    far = expansion.function.name == "rbf" and len(vectors) > 0
+    origin = vectors.mean(dim=0) if far else torch.zeros(rows.shape[1], device=device)
+    step = max(1, _BLOCK // max(1, len(vectors)))
+    out = []
+    for s in range(0, len(rows), step):
+        some = rows[s : s + step].to(device).double() - origin
+        values = device_kernel(expansion.function, some, vectors - origin)
+        out.append(values @ weights + intercept)
+    return torch.cat(out)
