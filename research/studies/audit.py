@@ -22,7 +22,7 @@ from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.comparison.cells import Condition
 from bblr.comparison.records import Record
 from bblr.datasets import UCI_NAMES, fetch_trec07p, load_uci
-from bblr.training.evidence import log_odds_against
+from bblr.linear.evidence import log_odds_against
 from research.core.cases import Unavailable, available
 from research.core.task import Task
 from research.panorama import tables

@@ -16,7 +16,8 @@ from bblr import (
     SLAClassifier,
     ZeroOneClassifier,
 )
-from bblr.designs import StreamedDesign, mapped, parquet
+from bblr.designs import StreamedDesign
+from bblr.designs.stream import mapped, parquet
 from bblr.inputs import disk
 
 N, D = 400, 4

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from bblr._numeric.tensors import local
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
-from bblr.designs.expansion import Expansion
+from bblr.designs.gram.expansion_design import Expansion
 from bblr.inputs.base import Adapter, Training, finite_scores
 from bblr.inputs.labels import Labels, encode, naming_labels
 

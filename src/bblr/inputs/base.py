@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bblr._numeric.tensors import NUMPY, as_numpy, local
 from bblr.designs import Design
-from bblr.designs.expansion import Expansion
-from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.gram.expansion_design import Expansion
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.designs.rows import Vector
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,14 @@ from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from bblr.designs import RowSource, Shards, StreamedDesign, make_design
-from bblr.designs.mapped import BLOCK_BYTES, MappedRows, backing_map, float_type, holds_numbers
-from bblr.designs.shards import known_shards
+from bblr.designs.stream.mapped import (
+    BLOCK_BYTES,
+    MappedRows,
+    backing_map,
+    float_type,
+    holds_numbers,
+)
+from bblr.designs.stream.shards import known_shards
 from bblr.inputs.arrays import ArrayAdapter
 from bblr.inputs.base import Adapter, Training, no_columns
 from bblr.inputs.labels import Labels, encode

@@ -21,8 +21,8 @@ from sklearn.utils.validation import (
 from bblr._numeric.arrays import as_dense
 from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor, local
 from bblr.designs import Design
-from bblr.designs.expansion import Expansion
-from bblr.designs.kernel_function import Gram, KernelFunction
+from bblr.designs.gram.expansion_design import Expansion
+from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.inputs.arrays import ArrayAdapter
 from bblr.inputs.base import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
@@ -60,7 +60,7 @@ class DeviceAdapter(ArrayAdapter):
         name = expansion.function.name
         if callable(name) or name == "precomputed":
             return super().kernel_scores(expansion)
-        from bblr.designs.torch_place import as_tensor
+        from bblr.designs.torch.placing import as_tensor
 
         found = _device_scores(expansion, as_tensor(self._known()), self.device)
         return finite_scores(self.in_kind(found))
@@ -71,7 +71,7 @@ class DeviceAdapter(ArrayAdapter):
 
     def gram(self, function: KernelFunction, X: Any) -> Gram:
         """Return the kernel of all training rows with each other, on the device."""
-        from bblr.designs.torch_kernel import DeviceGram
+        from bblr.designs.torch.tensor_kernel import DeviceGram
 
         return DeviceGram(function, X, self.device)
 
@@ -83,8 +83,8 @@ class DeviceAdapter(ArrayAdapter):
         return kind(self.estimator, local(self.X)).read(*y, sparse=False, reset=reset)
 
     def _design(self, X: Any) -> Design:
-        from bblr.designs.torch import TorchDesign
-        from bblr.designs.torch_place import as_tensor
+        from bblr.designs.torch.placing import as_tensor
+        from bblr.designs.torch.tensor_design import TorchDesign
 
         return TorchDesign(as_tensor(X), self.device)
 
@@ -274,7 +274,7 @@ def _beside(values: Any, tensor: Any) -> Any:
 
 def _device_scores(expansion: Expansion, rows: Any, device: Any) -> Any:
     torch = import_torch()
-    from bblr.designs.torch_kernel import device_kernel
+    from bblr.designs.torch.tensor_kernel import device_kernel
 
     vectors, weights, intercept = (
         torch.as_tensor(part, device=device).double()

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._numeric.tensors import as_numpy, local
-from bblr.designs.expansion import Expansion
-from bblr.designs.kernel_function import KernelFunction
+from bblr.designs.gram.expansion_design import Expansion
+from bblr.designs.gram.kernel_function import KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import KernelFit
 from bblr.kernel.kernel_front import is_precomputed

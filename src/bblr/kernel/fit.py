@@ -19,8 +19,8 @@ from bblr.designs.gram.centres import (
     choose_centres,
     spectral_basis,
 )
-from bblr.designs.kernel import kernel_design
-from bblr.designs.kernel_function import Gram
+from bblr.designs.gram.kernel_design import kernel_design
+from bblr.designs.gram.kernel_function import Gram
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage

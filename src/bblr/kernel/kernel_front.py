@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bblr._checks import check_choice, check_number, check_parameters
 from bblr._numeric.arrays import entry_variance, equal_rows
-from bblr.designs.kernel_function import KERNELS, KernelFunction
+from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bblr.designs.centres import Basis
+from bblr.designs.gram.centres import Basis
 from bblr.inputs import Training
 from bblr.kernel.fit import KernelProblem, fit
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace

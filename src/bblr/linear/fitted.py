@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from bblr._numeric.tensors import as_numpy
 from bblr._saved import Versioned
 from bblr.inputs import adapter_of
+from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
 from bblr.training.callbacks import CallbackSupport
 
 Floats = NDArray[np.float64]

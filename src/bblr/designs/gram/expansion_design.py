@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from bblr.designs.kernel_function import KernelFunction
+from bblr.designs.gram.kernel_function import KernelFunction
 
 Floats = NDArray[np.float64]
 
