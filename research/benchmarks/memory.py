@@ -113,7 +113,7 @@ from bblr import BBLRClassifier
 from bblr.inputs import disk
 
 folder, kind, repeats = sys.argv[1:]
-disk._LEAST_BYTES = np.inf if kind == "memory" else 0
+disk.LEAST_BYTES = np.inf if kind == "memory" else 0
 BBLRClassifier().fit(*gaussian(2000, 3, 1))
 y = np.load(folder + "/y.npy")
 X = folder + "/X" if kind == "shards" else np.load(folder + "/X.npy", mmap_mode="r")

@@ -13,7 +13,7 @@ from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
 from bblr.comparison.sources import EMBEDDED, Table, load_table, make_table
-from bblr.comparison.summary import Group, Row, Summary, condition_of, summarise
+from bblr.comparison.summary import Row, SetGroup, Summary, condition_of, summarise
 from bblr.evaluation import mcnemar, pooled_mcnemar
 from research.claims import claim
 from research.core.cases import Measured, Run
@@ -65,14 +65,14 @@ def compare(
     return run.results(found.fits())
 
 
-def _row(group: Group, method: str) -> Row:
+def _row(group: SetGroup, method: str) -> Row:
     row = group.row(method)
     if row is None:
         raise LookupError(f"{method} has no result")
     return row
 
 
-def _pool(groups: list[Group], method: str, baseline: str) -> tuple[float, float]:
+def _pool(groups: list[SetGroup], method: str, baseline: str) -> tuple[float, float]:
     """Over several tables: errors in percent below those of a baseline, and McNemar's z."""
     rows = [_row(group, method) for group in groups]
     mine, theirs = sum(r.errors for r in rows), sum(_row(g, baseline).errors for g in groups)

@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 # Tests run side by side; threads that wait for one another would only wait for cores.
 torch.set_num_threads(1)
 
-from bblr.designs.torch.tensor_design import placing as place  # noqa: E402
-from bblr.designs.torch.tensor_design import tensor_design as designs  # noqa: E402
+from bblr.designs.torch import placing as place  # noqa: E402
+from bblr.designs.torch import tensor_design as designs  # noqa: E402
 
 # Where there is a GPU, it is what is tested.
 DEVICE = find_device("cuda" if torch.cuda.is_available() else "cpu")

@@ -20,7 +20,7 @@ from bblr import (
     ZeroOneClassifier,
 )
 from bblr.training import sampled as _sampled
-from bblr.training.callbacks import Task
+from bblr.training.callbacks import FitTask
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
 
@@ -271,7 +271,9 @@ def test_a_callback_that_fails_leaves_the_estimator_as_it_was(hook, moons):
 
 def test_nothing_is_made_where_nobody_listens(monkeypatch, moons):
     monkeypatch.setattr(callback.CallbackContext, "_from_estimator", None)
-    monkeypatch.setattr(Task, "begin", lambda self, **_: pytest.fail() if self.context else None)
+    monkeypatch.setattr(
+        FitTask, "begin", lambda self, **_: pytest.fail() if self.context else None
+    )
     for case in CASES.values():
         clone(case).fit(*moons)
 

@@ -8,11 +8,11 @@ from scipy import sparse
 from bblr import BBLRClassifier, KernelBBLRClassifier, Shards, SLAClassifier, ZeroOneClassifier
 from bblr.dask import DaskBBLRClassifier
 from bblr.inputs import ADAPTERS, adapter_of, disk
-from bblr.inputs.arrays import ArrayAdapter
 from bblr.inputs.cluster import DaskAdapter
 from bblr.inputs.disk import MapAdapter, ShardAdapter
 from bblr.inputs.frames import FrameAdapter
-from bblr.inputs.tensors import DeviceAdapter, ReadTensorAdapter, TensorAdapter
+from bblr.inputs.in_memory import ArrayAdapter
+from bblr.inputs.torch_tensors import DeviceAdapter, ReadTensorAdapter, TensorAdapter
 
 N = 30
 X = np.random.default_rng(0).normal(size=(N, 3)).round(2) * [1.0, 0.0, 5.0]
@@ -98,7 +98,9 @@ def kind(request, tmp_path, monkeypatch):
     make, estimator, one = KINDS[request.param]
     if request.param == "tensor":
         # config_context checks what scipy has read from the environment long ago.
-        monkeypatch.setattr("bblr.inputs.tensors.get_config", lambda: {"array_api_dispatch": True})
+        monkeypatch.setattr(
+            "bblr.inputs.torch_tensors.get_config", lambda: {"array_api_dispatch": True}
+        )
     return make(tmp_path), estimator(), one, one or READ[request.param]
 
 

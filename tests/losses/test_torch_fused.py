@@ -7,7 +7,7 @@ from bblr.losses import BetaBernoulli, Logistic
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from bblr.designs import torch_rows  # noqa: E402
+from bblr.designs.torch import tensor_rows as torch_rows  # noqa: E402
 from bblr.losses import torch_forms, torch_fused  # noqa: E402
 
 LOSSES = [

@@ -24,8 +24,8 @@ from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.audit.models import class_scores, fitted
 from bblr.audit.result import LabelErrors
 from bblr.audit.settled import settled
-from bblr.inputs.arrays import rows_in_memory
 from bblr.inputs.disk import ShardAdapter
+from bblr.inputs.in_memory import rows_in_memory
 from bblr.inputs.labels import found_classes
 
 __all__ = ["find_label_errors"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,17 +19,12 @@ from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.audit import LabelErrors, find_label_errors
 from bblr.cli.audit_report import estimate, evidence, flip_rates, render_audit
+from bblr.cli.audited import Audited, read_audited
 from bblr.cli.fit_job import build_classifier, fitting
 from bblr.cli.fit_summary import filled
-from bblr.cli.running import about_the_file, guarded, say, say_notes, writing
-from bblr.datasets import load_uci
-from bblr.io.tables import formats
-from bblr.io.tables.columns_in import Column
-from bblr.io.tables.labels_in import check_classes
-from bblr.io.tables.reading import learn_file
-from bblr.io.tables.table_layout import read_training
+from bblr.cli.running import guarded, say, say_notes, writing
 
-__all__ = ["EMBEDDED", "AuditJob", "Audited", "read_audited", "run_audit"]
+__all__ = ["AuditJob", "run_audit"]
 
 # What ranked best on other data than those of the claim; see docs/audit.md.
 USUAL = "BBLRClassifier"
@@ -185,71 +180,3 @@ def _own_names(own: list[str]) -> list[str]:
 
 def _plain(column: Any) -> list[Any]:
     return column if isinstance(column, list) else column.tolist()
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-EMBEDDED = ("breast", "heart", "liver", "pima")
-
-
-@dataclass(frozen=True)
-class Audited:
-    """Rows, labels, and what a person sees of a row.
-
-    Parameters
-    ----------
-    name : str
-        What the report calls the data.
-    X : ndarray or sparse matrix of shape (rows, features)
-        Features.
-    y : ndarray of shape (rows,)
-        Labels.
-    own : DataFrame or None
-        The columns as they stand in the source, all but the label; None for svmlight.
-    target : str or None
-        The column of the label.
-    columns : tuple of Column, default=()
-        How the columns of a table became features.
-    notes : tuple of str, default=()
-        What was perhaps not meant as it was read.
-    """
-
-    name: str
-    X: Any
-    y: np.ndarray
-    own: pd.DataFrame | None
-    target: str | None
-    columns: tuple[Column, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def read_audited(data: str, target: str | None, drop: Sequence[str]) -> Audited:
-    """Load an embedded set by name, or a CSV, Parquet or svmlight file."""
-    if data in EMBEDDED:
-        for setting, given in {"target": target, "drop": drop}.items():
-            if given:
-                raise SettingError(
-                    setting, f"only goes with a file; leave it out, {data!r} knows its columns"
-                )
-        found = load_uci(data, as_frame=True)
-        y = found.target.to_numpy()
-        return Audited(data, found.data.to_numpy(dtype=float), y, found.data, found.target.name)
-    path = Path(data)
-    if not path.exists():
-        raise SettingError(
-            "data",
-            f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
-            "check the name or the path",
-        )
-    with about_the_file():
-        formats.check_file(path)
-        kind = formats.file_format(path)
-        if kind == "svmlight":
-            rows = read_training(path, target, drop)
-            return Audited(path.name, rows.X, rows.y, None, None)
-        frame, split = learn_file(path, kind, target, drop)
-        y = check_classes(split.y, split.what, ": name the column with --target")
-        own = frame.drop(columns=split.target)
-        return Audited(path.name, split.X, y, own, split.target, split.columns, split.notes)

@@ -11,7 +11,7 @@ import numpy as np
 from bblr import __version__
 from bblr._pages import environment
 from bblr.audit import LabelErrors
-from bblr.cli.audit_job import Audited
+from bblr.cli.audited import Audited
 
 __all__ = ["FlipRate", "estimate", "evidence", "flip_rates", "plural", "render_audit"]
 

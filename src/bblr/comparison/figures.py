@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from bblr.comparison.cells import Condition
 from bblr.comparison.records import Record
-from bblr.comparison.summary import Group, Summary, condition_of
+from bblr.comparison.summary import SetGroup, Summary, condition_of
 from bblr.evaluation.calibration import reliability_bins
 from bblr.plotting import ReliabilityDisplay
 
@@ -162,7 +162,7 @@ def _error_panel(summary: Summary, data: str) -> Panel:
     return Panel(data, render(draw, height=0.36 * len(names) + 0.7, text=text), text)
 
 
-def _train_test_panel(group: Group) -> Panel:
+def _train_test_panel(group: SetGroup) -> Panel:
     def draw(figure: Figure) -> None:
         axes = _method_axes(figure, [row.label for row in group.rows])
         axes.set_xlabel("zero-one loss, %")

@@ -15,7 +15,7 @@ from bblr.comparison.figures import error_panels, reliability_panels, train_test
 from bblr.comparison.methods import BASELINES, METHODS
 from bblr.comparison.records import Record
 from bblr.comparison.summary import (
-    Group,
+    SetGroup,
     Summary,
     Versus,
     champion,
@@ -66,7 +66,7 @@ def write_report(records: Sequence[Record], path: str | os.PathLike[str]) -> Pat
     return path
 
 
-def _fewest(group: Group) -> float:
+def _fewest(group: SetGroup) -> float:
     """Find the lowest error rate of a table, to set it in bold whoever holds it."""
     return min((row.rate for row in group.rows if row.done == row.planned), default=-1.0)
 
@@ -87,7 +87,7 @@ def print_summary(summary: Summary, console: Console) -> None:
         console.print(f"{finding.claim} {finding.evidence}".strip(), highlight=False, markup=False)
 
 
-def _table(group: Group, summary: Summary) -> RichTable:
+def _table(group: SetGroup, summary: Summary) -> RichTable:
     single = group.data is not None
     baselines = [name for name in BASELINES if name in summary.methods]
     rows = [

@@ -15,8 +15,17 @@ from bblr.comparison.methods import BASELINES
 from bblr.comparison.records import Record
 
 __all__ = [
-    "Finding", "Group", "Row", "Summary", "Versus", "champion", "condition_of", "findings",
-    "format_p", "summarise", "versus",
+    "Finding",
+    "Row",
+    "SetGroup",
+    "Summary",
+    "Versus",
+    "champion",
+    "condition_of",
+    "findings",
+    "format_p",
+    "summarise",
+    "versus",
 ]  # fmt: skip
 
 
@@ -88,7 +97,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class SetGroup:
     """A table: all methods on one data set, or on all (``data`` is None), in one condition."""
 
     data: str | None
@@ -105,8 +114,8 @@ class Group:
 class Summary:
     """All tables of a comparison, and what they rest on."""
 
-    groups: tuple[Group, ...]
-    totals: tuple[Group, ...]
+    groups: tuple[SetGroup, ...]
+    totals: tuple[SetGroup, ...]
     data: tuple[str, ...]
     conditions: tuple[Condition, ...]
     methods: dict[str, str]
@@ -117,11 +126,11 @@ class Summary:
     failures: tuple[Record, ...]
     warnings: tuple[tuple[str, int], ...]
 
-    def group(self, data: str, condition: Condition) -> Group:
+    def group(self, data: str, condition: Condition) -> SetGroup:
         """Find the table of one data set in one condition."""
         return next(g for g in self.groups if (g.data, g.condition) == (data, condition))
 
-    def total(self, condition: Condition) -> Group:
+    def total(self, condition: Condition) -> SetGroup:
         """Find the table of all data sets in one condition."""
         return next(group for group in self.totals if group.condition == condition)
 
@@ -172,7 +181,7 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _group(data: str | None, condition: Condition, records: list[Record]) -> Group:
+def _group(data: str | None, condition: Condition, records: list[Record]) -> SetGroup:
     by_method: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_method[record["method"]].append(record)
@@ -184,7 +193,7 @@ def _group(data: str | None, condition: Condition, records: list[Record]) -> Gro
     )
     sizes = {_place(r): r["n_test"] for mine in finished.values() for r in mine}
     repeats = {place[1] for place in sizes}
-    return Group(data, condition, round(sum(sizes.values()) / max(len(repeats), 1)), rows)
+    return SetGroup(data, condition, round(sum(sizes.values()) / max(len(repeats), 1)), rows)
 
 
 def _place(record: Record) -> tuple[str, int, int]:
@@ -310,7 +319,7 @@ def _finding(summary: Summary, condition: Condition) -> Finding:
     )
 
 
-def _rows(group: Group, summary: Summary) -> str:
+def _rows(group: SetGroup, summary: Summary) -> str:
     sets = summary.data[0] if len(summary.data) == 1 else f"{len(summary.data)} data sets"
     return f"the {group.n_rows:,} rows of {sets}"
 

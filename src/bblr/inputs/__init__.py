@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bblr.inputs.arrays import ArrayAdapter
-from bblr.inputs.base import Adapter, Training
+from bblr.inputs.adapter import Adapter, Training
 from bblr.inputs.cluster import DaskAdapter
 from bblr.inputs.disk import MapAdapter, ShardAdapter
 from bblr.inputs.frames import FrameAdapter
-from bblr.inputs.tensors import DeviceAdapter, ReadTensorAdapter, TensorAdapter
+from bblr.inputs.in_memory import ArrayAdapter
+from bblr.inputs.torch_tensors import DeviceAdapter, ReadTensorAdapter, TensorAdapter
 
 __all__ = ["ADAPTERS", "Adapter", "Training", "adapter_of"]
 

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bblr.designs.dask import DaskDesign, DaskRows, Session
-from bblr.inputs.base import Adapter, Training
+from bblr.inputs.adapter import Adapter, Training
 from bblr.inputs.labels import Floats, Labels, encode, refuse_no_weight
 from bblr.inputs.pieces import (
     checked_collection,

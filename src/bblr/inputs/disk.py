@@ -21,8 +21,8 @@ from bblr.designs.stream.mapped import (
     holds_numbers,
 )
 from bblr.designs.stream.shards import known_shards
-from bblr.inputs.arrays import ArrayAdapter
-from bblr.inputs.base import Adapter, Training, no_columns
+from bblr.inputs.adapter import Adapter, Training, no_columns
+from bblr.inputs.in_memory import ArrayAdapter
 from bblr.inputs.labels import Labels, encode
 
 # A memory map of no more than this is used as the array it is.

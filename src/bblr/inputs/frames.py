@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bblr.designs import RowSource
-from bblr.inputs.arrays import ArrayAdapter
+from bblr.inputs.in_memory import ArrayAdapter
 
 
 class FrameAdapter(ArrayAdapter):

@@ -1,6 +1,6 @@
 """scikit-learn's callbacks, where the installed version has them.
 
-Estimators speak to :class:`Task` alone. Where no callback is set, or scikit-learn is too old to
+Estimators speak to :class:`FitTask` alone. Where no callback is set, or scikit-learn is too old to
 know of any, a task has no context and costs nothing.
 """
 
@@ -26,7 +26,7 @@ except ImportError:  # scikit-learn before 1.9
 
     _managed = None
 
-__all__ = ["CallbackSupport", "Task", "in_parallel", "with_callbacks"]
+__all__ = ["CallbackSupport", "FitTask", "in_parallel", "with_callbacks"]
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ def has_callbacks(estimator: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class FitTask:
     """A part of a fit, as callbacks see it.
 
     Parameters
@@ -70,7 +70,7 @@ class Task:
     context: Any = None
 
     @classmethod
-    def root(cls, estimator: Any, total: int | None) -> Task:
+    def root(cls, estimator: Any, total: int | None) -> FitTask:
         """Return the fit itself, of so many subtasks at most; None where nobody knows."""
         if not has_callbacks(estimator):
             return cls(estimator)
@@ -83,12 +83,12 @@ class Task:
         *,
         number: int | None = None,
         together: bool = False,
-    ) -> Task:
+    ) -> FitTask:
         """Return a part of it; the parts of one may run `together`, and then have a number."""
         if self.context is None:
             return self
         context = self.context.subcontext(name, number, total, not together)
-        return Task(self.estimator, context)
+        return FitTask(self.estimator, context)
 
     def begin(self, **data: Any) -> None:
         """Tell that it begins."""
@@ -103,7 +103,7 @@ class Task:
 
 
 def in_parallel(
-    outer: Task,
+    outer: FitTask,
     name: str,
     work: Callable[..., Any],
     arguments: Sequence[tuple[Any, ...]],
@@ -124,7 +124,7 @@ def in_parallel(
     return [result for result, _ in done], any(stop for _, stop in done)
 
 
-def _told(task: Task, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, bool]:
+def _told(task: FitTask, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, bool]:
     task.begin()
     result = work(*arguments)
     return result, task.end()

@@ -11,7 +11,7 @@ from typing import Any, Self
 from bblr._checks import interruption_of, keep
 from bblr.solvers import Stage
 from bblr.solvers.solution import Callback
-from bblr.training.callbacks import Task, in_parallel
+from bblr.training.callbacks import FitTask, in_parallel
 
 __all__ = ["Unpack", "Watch"]
 
@@ -42,8 +42,8 @@ class Watch:
         self._data = {"X": X, "y": y}
         if sample_weight is not None:
             self._data["metadata"] = {"sample_weight": sample_weight}
-        self._task = Task(estimator)
-        self._stage: Task | None = None
+        self._task = FitTask(estimator)
+        self._stage: FitTask | None = None
         self._coming: Iterator[float] = iter(())
         self._fresh = True
         self.unpack: Unpack | None = None
@@ -59,7 +59,7 @@ class Watch:
         `unpack` may also be set later, as soon as there is something to unpack.
         """
         self.unpack = unpack
-        self._task = Task.root(self._estimator, total)
+        self._task = FitTask.root(self._estimator, total)
         return self
 
     def __enter__(self) -> Self:
@@ -124,7 +124,9 @@ class Watch:
             )
 
     @contextmanager
-    def task(self, name: str, total: int | None = 0, *, together: bool = False) -> Iterator[Task]:
+    def task(
+        self, name: str, total: int | None = 0, *, together: bool = False
+    ) -> Iterator[FitTask]:
         """Tell callbacks that what happens meanwhile is a task of its own."""
         outer = self._task
         if outer.context is None:
@@ -150,7 +152,7 @@ class Watch:
         reason = f"{trace[-1].reason}, after a search stopped by a callback"
         return [*trace[:-1], trace[-1]._replace(reason=reason)]
 
-    def _end(self, task: Task) -> None:
+    def _end(self, task: FitTask) -> None:
         if task.end(**self._data, reconstruction_attributes=self._attributes):
             self.stopped = True
 

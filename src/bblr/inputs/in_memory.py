@@ -13,7 +13,7 @@ from bblr._numeric.tensors import local
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
 from bblr.designs.gram.expansion_design import Expansion
-from bblr.inputs.base import Adapter, Training, finite_scores
+from bblr.inputs.adapter import Adapter, Training, finite_scores
 from bblr.inputs.labels import Labels, encode, naming_labels
 
 

@@ -23,9 +23,9 @@ from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor
 from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
-from bblr.inputs.arrays import ArrayAdapter
-from bblr.inputs.base import Training, finite_scores
+from bblr.inputs.adapter import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
+from bblr.inputs.in_memory import ArrayAdapter
 from bblr.inputs.labels import Floats, Labels, encode, found_classes, naming_labels, row_weights
 
 # Numbers of a block of similarities.
