@@ -58,7 +58,7 @@ def test_centres_and_features_agree():
 
 
 def test_a_plain_factor_serves_where_every_centre_is_needed(monkeypatch):
-    from bblr.designs.torch.tensor_design import tensor_kernel as torch_kernel
+    from bblr.designs.torch import tensor_kernel as torch_kernel
 
     monkeypatch.setattr(torch_kernel, "_SMALL", 8)
     X = np.random.default_rng(8).normal(size=(40, 3))

@@ -199,6 +199,7 @@ _VECTORS = (
     "n_features_in_ classes_ dual_coef_ intercept_ support_ support_vectors_ _function link_"
 )
 _JOINT = "n_features_in_ local_ calibration_ evidence_ _seed_"
+_GENERAL = "feature_names_in_ path_ n_iter_"
 _PATH = "feature_names_in_ gamma_ path_ n_iter_"
 _FIT = f"{_PATH} prior_ l2_ leverage_"
 _SPARSE = f"{_PATH} prior_ kernel_gamma_ n_support_ dense_dual_coef_ sparsity_path_"
@@ -214,9 +215,8 @@ TYPES: dict[str, Entry] = {
         Entry(dask.DaskBBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
         Entry(bblr.KernelBBLRClassifier, _VECTORS, _SPARSE, _expansion),
         Entry(bblr.KernelBBLRClassifierCV, _VECTORS, _GRID, _expansion),
-        Entry(
-            bblr.GeneralizedLinearClassifier, f"{_LINEAR} loss_", "feature_names_in_ path_ n_iter_"
-        ),
+        Entry(bblr.GeneralizedLinearClassifier, f"{_LINEAR} loss_", _GENERAL),
+        Entry(dask.DaskGeneralizedLinearClassifier, f"{_LINEAR} loss_", _GENERAL),
         Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
         Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
         Entry(JointModel, _JOINT, "", _joint),

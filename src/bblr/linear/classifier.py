@@ -19,11 +19,7 @@ from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
 from bblr.training.link import Link
-from bblr.training.marginal import (
-    Unknown,
-    first_objective,
-    leverage_limit,
-)
+from bblr.training.marginal import Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import Calibrated, calibrated
@@ -45,25 +41,23 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# "auto" searches the zero-one loss itself where so small a penalty asks for the training optimum
-# and the data are small enough for thousands of line searches.
+# So small a penalty asks for the training optimum, where data are small enough to search for it.
 _SEARCH_L2 = 0.01
 _SEARCH_SIZE = 50_000
 
 
 class BBLRClassifier(ProbabilisticLinearClassifier):
-    """Beta-Bernoulli logistic regression: a linear classifier that outliers cannot bend.
+    """Beta-Bernoulli logistic regression: a linear classifier that outliers cannot sway.
 
     The logistic function is replaced by mu = a + b * sigmoid(gamma * f(x)), the posterior mean of
     a Beta-Bernoulli model. Its negative logarithm has plateaus, so an outlier or a wrong label can
     cost only so much; training sharpens it step by step towards the zero-one loss.
 
-    More than two classes are fitted by the Dirichlet-discrete model, P(k) = w * theta_k +
-    (1 - w) * softmax_k(gamma * f(x)), with a score for each class.
+    With more than two classes, P(k) = w * theta_k + (1 - w) * softmax_k(gamma * f(x)).
 
-    Nothing needs tuning: by default the penalty and the plateaus are those that the marginal
-    likelihood of the data suggests, so that clean data get next to no plateaus and noisy labels
-    get high ones. Probabilities come from a link fitted to leave-one-out scores.
+    Nothing needs tuning: penalty and plateaus are those that the marginal likelihood of the data
+    suggests, so that clean data get next to no plateaus and noisy labels get high ones.
+    Probabilities come from a link fitted to leave-one-out scores.
 
     Parameters
     ----------
@@ -75,31 +69,27 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           with the penalty;
         - "robust": w = 0.4;
         - "mild": w = 0.1;
-        - "weak": one pseudo count for each class against 100 examples, close to logistic
-          regression;
+        - "weak": one pseudo-count a class against 100 examples, close to logistic regression;
         - "empirical": the counts of the classes (the paper's BBLR2), so w = 1/2;
         - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
           gradients, started from the error rates of a first fit (as in BBLR4).
     l2 : float or "auto", default="auto"
         Strength of the Gaussian penalty on the weights of the standardised features. "auto" is
         the one of greatest marginal likelihood; with more than 1,500 parameters for each class,
-        an eighth of the mean squared length of a row. The intercept is not penalised. The
-        weights of more than two classes count twice, so that two classes with a score each would
-        be the model of two classes.
+        an eighth of the mean squared length of a row. The intercept is not penalised.
     gamma_min : float, default=1
         Sharpness of the first stage of training.
     gamma_max : float or "auto", default="auto"
         Sharpness of the last stage. With ``l2="auto"``, "auto" is 1: a penalty that suits the
         data sets the sharpness as well, since raising gamma weakens it by the square of gamma.
-        With a penalty of your own it is 8 for two classes and 2 for more. Never below
-        `gamma_min`.
+        With a penalty of your own it is 8 for two classes and 2 for more.
     gamma_growth : float, default=2
         Factor between the sharpness of one stage and the next.
     leverage : float, "auto" or None, default="auto"
         Rows whose squared distance from the centre of the features exceeds this many times the
         median count less, by the square of the excess. The plateaus bound what a row costs; this
         bounds how far it reaches. "auto" is 3, or what 15 % of the rows exceed if that is more
-        (None where training errors are searched for); None counts all rows alike.
+        (None with a search for training errors); None counts all rows alike.
     noise_free_proba : bool, default=False
         Whether ``predict_proba`` gives the probability of the true class, the plateaus taken out,
         instead of the probability of the label as it would be recorded. Better where labels are
@@ -117,8 +107,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
         An object with a ``minimise(objective, theta0)`` method is used for each stage.
     tol : float, default=1e-4
-        The last stage ends when it promises to lower the objective by less than this share, the
-        others at ten times as much.
+        The last stage ends when it promises to lower the objective by less than this share.
     max_iter : int, default=100
         Most iterations of a stage.
     fit_intercept : bool, default=True
@@ -127,11 +116,10 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
         class of weight 0 is left out of the fit, as are examples of weight 0.
     warm_start : bool, default=False
-        Start from the last fit instead of zero, if it had the same features and classes.
+        Start from the last fit, if it had the same features and classes.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        Where PyTorch computes, "cuda" or "cpu". By default tensors are worked on where they are
+        if scikit-learn's array-API dispatch is on, and everything else by NumPy.
     random_state : int, RandomState or None, default=None
         Seed of the zero-one search; the other solvers are deterministic.
     verbose : int, default=0
@@ -157,8 +145,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         The map from scores to probabilities, fitted to leave-one-out scores.
     path_ : list of Stage
         For each gamma: objective, training errors, iterations and why it stopped. Where rows are
-        many, all gammas but the last are walked through on a sample of rows, and their figures
-        are those of the sample, scaled up.
+        many, all but the last are those of a sample of rows, scaled up.
     n_iter_ : int
         Iterations over all stages.
     n_features_in_ : int
@@ -173,11 +160,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     Notes
     -----
     The penalty is MacKay's: effective parameters divided by squared weights. The plateaus are
-    found by expectation and maximisation on leave-one-out scores. Both are brought up to date
-    between steps of the descent (docs/defaults.md).
-
-    Features are centred and scaled internally, without a copy of X, so the result does not depend
-    on their units. Columns that are mostly zero keep their zero.
+    found by expectation and maximisation on leave-one-out scores (docs/defaults.md). Features are
+    centred and scaled internally, without a copy of X, so the result does not depend on their
+    units. Columns that are mostly zero keep their zero.
 
     Examples
     --------

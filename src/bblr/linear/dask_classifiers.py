@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from bblr.linear.classifier import BBLRClassifier
 from bblr.linear.classifier_cv import BBLRClassifierCV
+from bblr.linear.generalized import GeneralizedLinearClassifier
 from bblr.linear.on_cluster import OnCluster, inherited
 
 
@@ -193,3 +194,75 @@ n_features_in_, feature_names_in_
             Fitted estimator.
         """
         return super().fit(X, y, sample_weight, groups)
+
+
+class DaskGeneralizedLinearClassifier(OnCluster, GeneralizedLinearClassifier):
+    """A loss, a penalty and a solver on a Dask cluster.
+
+    The same fit as :class:`~bblr.GeneralizedLinearClassifier`, on rows that stay on the workers.
+
+    Parameters
+    ----------
+    loss, penalty, gammas, leverage, solver, tol, max_iter, fit_intercept, class_weight, verbose
+        As in :class:`~bblr.GeneralizedLinearClassifier`. A loss of your own must be importable on
+        the workers.
+    client : distributed.Client or None, default=None
+        Client of the cluster; None is the current one.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, loss_, path_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`~bblr.GeneralizedLinearClassifier`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from bblr.dask import DaskGeneralizedLinearClassifier
+    >>> from bblr.datasets import load_uci
+    >>> X, y = load_uci("heart", return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> with Client(n_workers=2, processes=False, dashboard_address=":0") as client:
+    ...     model = DaskGeneralizedLinearClassifier("sigmoid", penalty=2.0).fit(X, y)
+    ...     model.score(X, y) > 0.8
+    True
+    """
+
+    _local = GeneralizedLinearClassifier
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        *,
+        penalty: Any = 1.0,
+        gammas: Any = None,
+        leverage: float | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        verbose: int = 0,
+        client: Any = None,
+    ) -> None:
+        super().__init__(**inherited(locals()))
+        self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier on the cluster.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Training rows; chunks may be dense or scipy.sparse, of unknown length, or empty.
+        y : Dask array or series partitioned as X, or array-like, of shape (n_samples,)
+            Classes.
+        sample_weight : as y, default=None
+            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        return super().fit(X, y, sample_weight)

@@ -168,10 +168,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         """
         loss, penalty = self._loss(), self._penalty()
         self._check_parameters(loss)
-        rows = adapter_of(self, X)
-        training = rows.training(y, sample_weight, streamed=True)
-        watch = Watch(self, *rows.told(y, sample_weight))
-        return self._fit(training, watch, loss, penalty)
+        with adapter_of(self, X) as rows:
+            training = rows.training(y, sample_weight, streamed=True)
+            watch = Watch(self, *rows.told(y, sample_weight))
+            return self._fit(training, watch, loss, penalty)
 
     def _fit(self, training: Training, watch: Watch, loss: Loss, penalty: Penalty) -> Self:
         if len(training.classes) != loss.n_classes:

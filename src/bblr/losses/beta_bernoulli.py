@@ -20,7 +20,8 @@ from bblr.losses.fused import (
 )
 from bblr.losses.fused_line import along_grid
 from bblr.losses.fused_softmax import softmax_fisher
-from bblr.losses.loss import Floats, Loss, check_gamma, margin
+from bblr.losses.loss import Loss
+from bblr.losses.margins import Floats, check_gamma, margin
 from bblr.losses.plateaus import Plateaus
 
 

@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.losses.fused import FusedLoss, FusedSoftmax
-
-Floats = NDArray[np.float64]
+from bblr.losses.margins import Floats, margin
 
 
 @dataclass(frozen=True)
 class Loss:
     """The loss of labels and raw scores, row by row; it never sees the features.
 
-    With two classes a row has one score and a label of -1 or +1. With more it has a score for each
-    class, so that scores have two axes, and its label is the number of its class. A subclass
-    writes ``value_gradient``, and whatever of the rest differs. One that has a field ``gamma`` can
-    be sharpened.
+    With two classes a row has one score and a label of -1 or +1; with more it has a score for each
+    class, and its label is a class number. A subclass writes ``value_gradient``, and whatever of
+    the rest differs. One that has a field ``gamma`` can be sharpened.
 
     Examples
     --------
@@ -87,8 +85,7 @@ class Loss:
         Examples
         --------
         >>> from bblr.losses import Squared
-        >>> value, gradient = Squared().value_gradient([1, -1], [0.5, 0.5])
-        >>> value, gradient
+        >>> Squared().value_gradient([1, -1], [0.5, 0.5])
         (array([0.25, 2.25]), array([-1.,  3.]))
         """
         raise NotImplementedError(f"{type(self).__name__} must write value_gradient")
@@ -401,14 +398,3 @@ class Loss:
     def fused(self) -> FusedLoss | FusedSoftmax | None:
         """The loss as the fused kernels know it, or None."""
         return None
-
-
-def margin(y: Any, raw: Any) -> Floats:
-    """Return z = y * raw as float64, the quantity the symmetric losses depend on."""
-    return np.asarray(y, dtype=np.float64) * np.asarray(raw, dtype=np.float64)
-
-
-def check_gamma(gamma: float) -> None:
-    """Raise a ValueError unless gamma is a positive, finite number."""
-    if not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma must be a positive, finite number, got {gamma!r}.")

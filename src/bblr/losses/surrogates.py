@@ -10,7 +10,8 @@ from scipy.special import expit
 
 from bblr.losses.fused import SIGMOID, FusedLoss, fisher_weights
 from bblr.losses.fused_line import along_grid
-from bblr.losses.loss import Floats, Loss, check_gamma, margin
+from bblr.losses.loss import Loss
+from bblr.losses.margins import Floats, check_gamma, margin
 
 
 def _sech2(z: Floats) -> Floats:
