@@ -48,7 +48,7 @@ _LIBRARY = set(MAY_IMPORT)
 MAY_IMPORT[ROOT] = _LIBRARY
 # Tables in, models out.
 MAY_IMPORT["io"] = {*_LIBRARY, ROOT}
-MAY_IMPORT["comparison"] = {*_LIBRARY, ROOT}
+MAY_IMPORT["comparison"] = {*_LIBRARY, ROOT, "io"}
 MAY_IMPORT["cli"] = {*_LIBRARY, ROOT, "comparison", "io"}
 MAY_IMPORT["__main__"] = {"cli"}
 

@@ -25,7 +25,7 @@ from bblr import BBLRClassifier, Plateaus
 from bblr.losses import BetaBernoulli
 
 BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
-priors = {beta: Plateaus.from_counts(alpha=50 - beta, beta=beta, n=75) for beta in (25, 35, 45)}
+priors = {beta: Plateaus.from_counts([beta, 50 - beta], n=75) for beta in (25, 35, 45)}
 
 
 def cost_ratio(prior):

@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bblr import Plateaus
+from bblr.losses import BetaBernoulli
+from bblr.penalties import Gaussian, GaussLaplace
 from tests.fuzz import cases, layouts
 from tests.fuzz.cases import Case
 
@@ -70,6 +72,15 @@ KERNEL_CV = {
     "gamma_limit": (1.0, 2.0, 1e12, 0.5, NAN), "cv": (2, 3, 100, 1, "x", None, ()),
     "n_jobs": (None, 1, 0, "x"),
 }  # fmt: skip
+GENERAL = {
+    "loss": ("logistic", "sigmoid", "hinge", "ramp", BetaBernoulli.binary(0.1, 0.8),
+             BetaBernoulli(Plateaus.weak(3)), "huber", None, 3),
+    "penalty": (1.0, 0.0, 1e-12, 1e12, Gaussian(3.0), GaussLaplace(), -1.0, NAN, "l2", None),
+    "gammas": (None, (1.0,), (1.0, 4.0), (), "x", 3.0, (NAN,)),
+    "leverage": (None, 3.0, 1e-12, 0, NAN, "x"), "solver": ("auto", "fisher", "lbfgs", "x", None),
+    "tol": (1e-4, 1e-12, 1.0, 0, NAN), "max_iter": _ITER, "fit_intercept": _FLAG,
+    "class_weight": _WEIGHT,
+}  # fmt: skip
 SLA = {
     "gamma_min": (2.0, 1e-12, 1e12, 0, NAN), "gamma_max": (200.0, 2.0, 1e-12, 1e12, 1e300, "x"),
     "gamma_growth": (10.0, 100.0, 1e300, 1.0, NAN), "radius": (8.0, 1.0, 1e-12, 1e12, 0, NAN),
@@ -91,6 +102,8 @@ BASE: dict[str, dict[str, Any]] = {
         "cv": 2, "l2s": (1.0,), "kernel_gammas": (0.3,), "gamma_limit": 1.0, "prior": "mild",
     },
     "SLAClassifier": {},
+    "GeneralizedLinearClassifier": {},
+    "DaskGeneralizedLinearClassifier": {},
     **{f"{name} device=cpu": {"device": "cpu"}
        for name in ("BBLRClassifier", "KernelBBLRClassifier")},
     "ZeroOneClassifier device=cpu": {"device": "cpu", "time_limit": 2.0},
@@ -114,6 +127,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], dict[str, Sequence[Any]]]] = {
                      and not name.endswith(("CV", "cpu"))), KERNEL),
     "kernel_cv": (("KernelBBLRClassifierCV",), KERNEL_CV),
     "sla": (("SLAClassifier",), SLA),
+    "general": (("GeneralizedLinearClassifier",), GENERAL),
     "zero_one": (tuple(name for name in BASE if name.startswith("Zero")
                        and not name.endswith("cpu")), ZERO_ONE),
     # Without a device a tensor is an array like any other.
@@ -130,7 +144,9 @@ AUDIT = (tuple(f"find_label_errors {name}" for name in (
     "cv": (2, 3, np.int64(4), 100, 1, 0, "x", None, 2.5, ()), "in_sample": (True, False, None),
     "n_jobs": (None, 1, 0, "x"), "random_state": (1, None, "x", -1),
 })  # fmt: skip
-DASK = (("DaskBBLRClassifier",) * 5 + ("DaskBBLRClassifierCV",), {
+DASK = (("DaskBBLRClassifier",) * 4 + (
+    "DaskBBLRClassifierCV", "DaskGeneralizedLinearClassifier",
+), {
     key: LINEAR[key] for key in ("tol", "max_iter", "fit_intercept", "class_weight", "solver")
 })  # fmt: skip
 
@@ -143,6 +159,7 @@ TWISTS = {
                "order"),
     "kernel_cv": ("none", "repeat", "layout", "pickle", "onnx", "n_jobs"),
     "sla": ("none", "repeat", "refit", "layout", "pickle", "onnx", "rows"),
+    "general": ("none", "repeat", "refit", "layout", "pickle", "rows"),
     "zero_one": ("none", "repeat", "refit", "layout", "pickle", "onnx", "rows", "duplicate",
                  "order", "n_jobs"),
     "torch": ("none", "repeat", "refit", "pickle", "layout", "rows"),

@@ -71,8 +71,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         - "mild": w = 0.1;
         - "weak": one pseudo-count a class against 100 examples, close to logistic regression;
         - "empirical": the counts of the classes (the paper's BBLR2), so w = 1/2;
-        - "learned": the plateaus and gamma of greatest likelihood on the training data, by their
-          gradients, started from the error rates of a first fit (as in BBLR4).
+        - "learned": the plateaus and gamma of greatest likelihood on the training data (BBLR4).
     l2 : float or "auto", default="auto"
         Strength of the Gaussian penalty on the weights of the standardised features. "auto" is
         the one of greatest marginal likelihood; with more than 1,500 parameters for each class,
@@ -84,7 +83,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         data sets the sharpness as well, since raising gamma weakens it by the square of gamma.
         With a penalty of your own it is 8 for two classes and 2 for more.
     gamma_growth : float, default=2
-        Factor between the sharpness of one stage and the next.
+        Factor from stage to stage.
     leverage : float, "auto" or None, default="auto"
         Rows whose squared distance from the centre of the features exceeds this many times the
         median count less, by the square of the excess. The plateaus bound what a row costs; this
@@ -111,7 +110,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     max_iter : int, default=100
         Most iterations of a stage.
     fit_intercept : bool, default=True
-        Whether to fit an intercept. Without one the features are not centred.
+        Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
         class of weight 0 is left out of the fit, as are examples of weight 0.
@@ -121,7 +120,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         Where PyTorch computes, "cuda" or "cpu". By default tensors are worked on where they are
         if scikit-learn's array-API dispatch is on, and everything else by NumPy.
     random_state : int, RandomState or None, default=None
-        Seed of the zero-one search; the other solvers are deterministic.
+        Seed of the zero-one search.
     verbose : int, default=0
         Print a line a stage.
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from bblr._checks import (
     LARGEST,
@@ -234,6 +235,7 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         >>> (model.predict_proba([[9.0]]) > 0.5).tolist()
         [[False, True]]
         """
+        check_is_fitted(self)
         shift, rows = np.array(self.loss_.shift), adapter_of(self, X)
         decision = rows.here(self.decision_function(X))
         found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
