@@ -9,8 +9,8 @@ from tests.fuzz.everything import EVERYTHING
 
 # Cases of each family; a long run has 20,000: python -m tests.fuzz.
 EXAMPLES = {
-    "linear": 130, "linear_cv": 8, "kernel": 50, "kernel_cv": 15, "sla": 30, "general": 40, "zero_one": 40,
-    "joint": 8, "files": 30, "torch": 20, "audit": 15, "dask": 8,
+    "linear": 130, "linear_cv": 8, "kernel": 50, "kernel_cv": 15, "sla": 30, "general": 40,
+    "zero_one": 40, "joint": 8, "files": 30, "torch": 20, "audit": 15, "dask": 8,
 }  # fmt: skip
 
 
