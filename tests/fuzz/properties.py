@@ -48,7 +48,7 @@ def run(case: Case) -> str:
 
 def must_fit(case: Case) -> bool:
     """Whether nothing about a case gives a reason to refuse it."""
-    two = "ZeroOne" in case.estimator or "SLA" in case.estimator
+    two = any(name in case.estimator for name in ("ZeroOne", "SLA", "Generalized"))
     exact = case.estimator.endswith("exact") and len(case.columns) > 2
     known: tuple[Any, ...] = (
         *layouts.SAME, *layouts.TENSORS, "float32", "int64", "bool", "csr_float32"

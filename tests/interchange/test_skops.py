@@ -23,7 +23,11 @@ from bblr import (
     KernelBBLRClassifier,
     Plateaus,
 )
-from bblr.dask import DaskBBLRClassifier, DaskBBLRClassifierCV
+from bblr.dask import (
+    DaskBBLRClassifier,
+    DaskBBLRClassifierCV,
+    DaskGeneralizedLinearClassifier,
+)
 from bblr.losses import LOSSES
 from bblr.penalties import Gaussian, GaussLaplace
 from bblr.skops import TRUSTED_TYPES
@@ -68,6 +72,7 @@ def models() -> dict[str, tuple[Any, Any]]:
     scaled = make_pipeline(StandardScaler(), KernelBBLRClassifier(random_state=0))
     found["pipeline"] = scaled.fit(X, y), X
     found["cluster"] = on_cluster(DaskBBLRClassifier, fitted("linear")), data(2)[0]
+    found["cluster, general"] = on_cluster(DaskGeneralizedLinearClassifier, general), data(2)[0]
     found["cluster, cv"] = on_cluster(DaskBBLRClassifierCV, fitted("linear, cv")), data(2)[0]
     return found
 

@@ -241,6 +241,32 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
         return rows.in_kind(found if found.ndim == 2 else np.column_stack([1.0 - found, found]))
 
+    @available_if(_has_probability)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from bblr import GeneralizedLinearClassifier
+        >>> model = GeneralizedLinearClassifier("logistic").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+        >>> (model.predict_log_proba([[9.0]]) > -0.5).tolist()
+        [[False, True]]
+        """
+        rows = adapter_of(self, X)
+        # Where the sigmoid is 0 to all digits.
+        with np.errstate(divide="ignore"):
+            return rows.in_kind(np.log(rows.here(self.predict_proba(X))))
+
     def _loss(self) -> Loss:
         if isinstance(self.loss, str):
             try:
