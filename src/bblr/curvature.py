@@ -20,7 +20,14 @@ from bblr.designs.scaled import ScaledDesign
 from bblr.losses import Loss
 from bblr.penalties import Penalty
 
-__all__ = ["Preconditioner", "SharedEigenvectors", "curvature_of", "newton", "shared_eigenvectors"]
+__all__ = [
+    "Preconditioner",
+    "SharedEigenvectors",
+    "curvature_of",
+    "newton",
+    "sample_rows",
+    "shared_eigenvectors",
+]
 
 Preconditioner = Callable[[Floats], Floats]
 """An approximate inverse Hessian: takes a gradient, returns a step."""
@@ -80,6 +87,11 @@ class Curved(Protocol):
         """Return the weighted Fisher information of each score."""
 
 
+def sample_rows(size: int) -> int:
+    """Return how many rows at most make up the curvature of so many parameters."""
+    return max(_MIN_ROWS, _ROWS_PER_PARAMETER * size)
+
+
 def curvature_of(objective: Curved) -> Callable[[Curved, Floats, Vector], Preconditioner]:
     """Return the strategy that suits an objective."""
     return newton if objective.n_scores == 1 else shared_eigenvectors
@@ -103,7 +115,7 @@ def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
     # Where every example has left the slope of the loss nothing is known of the curvature; a
     # thousandth of its mean keeps the step finite.
     least = 1e-6 * objective.total / size
-    most = max(_MIN_ROWS, _ROWS_PER_PARAMETER * size)
+    most = sample_rows(size)
     solve: Preconditioner | None = design.newton(weight, most, floor, least) if dense else None
     if solve is not None:
         return solve

@@ -14,7 +14,7 @@ from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
 from bblr.losses import Loss
-from bblr.penalties import Penalty
+from bblr.penalties import Gaussian, Penalty
 
 __all__ = ["Objective"]
 
@@ -84,6 +84,15 @@ class Objective(Generic[LossT]):
     def batch(self) -> int:
         """How many parameters or directions are best looked at together."""
         return self.design.design.batch
+
+    @property
+    def columns(self) -> Floats | None:
+        """All rows of a small table in the coordinates of theta; None without a compiled form.
+
+        A compiled descent knows two classes, losses with a fused form, and the L2 penalty.
+        """
+        known = self.n_scores == 1 and self.loss.fused is not None
+        return self.design.columns if known and type(self.penalty) is Gaussian else None
 
     def by_score(self, theta: Floats) -> Floats:
         """Return theta with a row for each score."""

@@ -62,6 +62,8 @@ class Design(ABC):
     batch: int = 1
     # Whether the rows are on another chip or machine, which other processes cannot share.
     is_remote: bool = False
+    # Whether all numbers are in memory as they are, so that a copy of few of them costs little.
+    is_dense: bool = False
 
     @abstractmethod
     def scores(self, coef: Floats, intercepts: Floats) -> Vector:

@@ -36,6 +36,8 @@ class DenseDesign(Design):
         columns far from zero lose their digits.
     """
 
+    is_dense = True
+
     def __init__(self, X: NDArray[Any], narrow: bool = False) -> None:
         if not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)

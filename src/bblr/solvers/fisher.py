@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from bblr.curvature import sample_rows
 from bblr.solvers.line_search import evaluate, wolfe_step
+from bblr.solvers.small_tables import REASONS, newton_descent, newton_path
 from bblr.solvers.solution import Floats, Solution, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
+# Steps of a descent that only leads to where another one starts.
+_FIRST = 20
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class FisherScoring:
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
         require(objective, "Fisher scoring", "value_gradient", "preconditioner")
+        if getattr(objective, "columns", None) is not None:
+            return self._minimise_small(objective, theta0)
         here = evaluate(objective, np.array(theta0, dtype=np.float64))
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
@@ -55,3 +61,44 @@ class FisherScoring:
                 break
             here = there
         return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
+
+    def _minimise_small(self, objective: Any, theta0: Floats) -> Solution:
+        """Take the same steps in one compiled call."""
+        theta, value, raw, n_iter, reason = newton_descent(
+            *_small(objective), objective.weight, objective.loss.fused, objective.penalty.l2,
+            objective.design.n_features, np.ascontiguousarray(theta0, dtype=np.float64),
+            self.tol, self.max_iter, objective.unit, _CAUTION, sample_rows(objective.size),
+        )  # fmt: skip
+        return Solution(theta, value, float("nan"), REASONS[reason], n_iter, raw=raw)
+
+    def small_path(
+        self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]
+    ) -> tuple[Floats, Floats]:
+        """Walk through the gammas on a small table in one compiled call.
+
+        Parameters
+        ----------
+        objective : Objective
+            Whose `columns` are there.
+        first_weight : ndarray of shape (n_rows,) or None
+            Weights of the fit to start from; None starts from zero.
+        gammas : tuple of float
+            Sharpness of each stage.
+
+        Returns
+        -------
+        thetas, raws : ndarray of shape (n_gammas, n_parameters) and (n_gammas, n_rows)
+            The parameters at the end of each stage, and their scores.
+        """
+        weight = objective.weight
+        return newton_path(
+            *_small(objective), weight, weight if first_weight is None else first_weight,
+            objective.loss.fused, np.array(gammas), objective.penalty.l2,
+            objective.design.n_features, self.tol, self.max_iter,
+            0 if first_weight is None else _FIRST, objective.unit, _CAUTION,
+            sample_rows(objective.size),
+        )  # fmt: skip
+
+
+def _small(objective: Any) -> tuple[Floats, Floats, Floats]:
+    return objective.columns, objective.design.square_lengths, objective.y

@@ -8,8 +8,8 @@ import numpy as np
 
 from bblr.solvers.solution import Floats
 
-_ARMIJO = 1e-4
-_WOLFE = 0.9
+ARMIJO = 1e-4
+WOLFE = 0.9
 
 
 class Point(NamedTuple):
@@ -37,14 +37,14 @@ def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25)
     best: Point | None = None
     for _ in range(tries):
         point = evaluate(objective, start.theta + t * direction)
-        if not point.value <= start.value + _ARMIJO * t * slope:
+        if not point.value <= start.value + ARMIJO * t * slope:
             # Halving, not interpolation: a fitted parabola would turn rounding errors into
             # different steps, and equivalent inputs into different fits.
             high = t
             t = 0.5 * (low + high)
         else:
             best = point
-            if float(point.gradient @ direction) >= _WOLFE * slope or t > 1e6:
+            if float(point.gradient @ direction) >= WOLFE * slope or t > 1e6:
                 break
             low = t
             t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)

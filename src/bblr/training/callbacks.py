@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from sklearn.utils.parallel import Parallel, delayed
 
-from bblr._numeric.threads import lift_limits
+from bblr._numeric.threads import MIN_WORK, lift_limits, map_ranges
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -108,20 +108,34 @@ def in_parallel(
     work: Callable[..., Any],
     arguments: Sequence[tuple[Any, ...]],
     n_jobs: int | None,
+    *,
+    threads: bool = False,
 ) -> tuple[list[Any], bool]:
     """Do the same work for several arguments, as parts of a task whose parts run together.
+
+    With `threads` it is compiled code for the most part, and too little for other processes.
 
     Returns
     -------
     list, bool
         The results, and whether a callback wants no more.
     """
+    if threads and outer.context is None:
+        return _in_threads(work, arguments), False
     parallel = Parallel(n_jobs=n_jobs)
     if outer.context is None:
         return list(parallel(delayed(work)(*each) for each in arguments)), False
     tasks = [outer.sub(name, number=k) for k in range(len(arguments))]
     done = list(parallel(map(delayed(_told), tasks, repeat(work), arguments)))
     return [result for result, _ in done], any(stop for _, stop in done)
+
+
+def _in_threads(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def part(_: int, start: int, stop: int) -> list[Any]:
+        return [work(*each) for each in arguments[start:stop]]
+
+    n = len(arguments)
+    return [result for part in map_ranges(part, n, n * MIN_WORK) for result in part]
 
 
 def _told(task: FitTask, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, bool]:

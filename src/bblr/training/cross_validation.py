@@ -8,9 +8,9 @@ that predicts the other class for every row, and nothing leads back from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ from sklearn.utils import check_random_state
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.designs.rows import Vector
-from bblr.losses import Plateaus
+from bblr.losses import BetaBernoulli, Plateaus
+from bblr.objective import Objective
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import (
     Calibrated,
@@ -32,12 +33,13 @@ from bblr.training.probabilities import (
 )
 from bblr.training.start import (
     LOOSE,
+    MAY_BE_FLAT,
     Fitted,
+    gaussian,
     is_flat,
-    make_objective,
     make_start,
     plain_start,
-    robust_start,
+    start_weight,
 )
 
 Floats = NDArray[np.float64]
@@ -227,9 +229,55 @@ class Validation:
 
     def _over_folds(self, what: str, work: Callable[..., Any], *of: Any) -> list[Any]:
         n_jobs = 1 if self.design.design.is_remote else self.n_jobs
-        shared = self.design, self.labels, self.weights, self.descent
-        arguments = [(*shared, fold, *of) for fold in self.folds]
-        return self.watch.in_parallel(what, "fold", work, arguments, n_jobs)
+        arguments = [
+            (self.design, self.labels, weights, self.descent, fold, *of)
+            for weights, fold in zip(self._fold_weights(), self.folds, strict=True)
+        ]
+        small = self.design.columns is not None and n_jobs is None
+        return self.watch.in_parallel(what, "fold", work, arguments, n_jobs, threads=small)
+
+    def _fold_weights(self) -> list[FoldWeights]:
+        # Kept for all paths where they are few.
+        return self._kept_weights if self.design.columns is not None else self._new_weights()
+
+    @cached_property
+    def _kept_weights(self) -> list[FoldWeights]:
+        return self._new_weights()
+
+    def _new_weights(self) -> list[FoldWeights]:
+        only = self.design.rows.only
+        return [FoldWeights(self.design, only(self.weights, fold.train)) for fold in self.folds]
+
+
+class FoldWeights:
+    """Weights of the rows that a fold trains on, with and without bounds on leverage.
+
+    Parameters
+    ----------
+    design : ScaledDesign
+        All training rows.
+    kept : row vector
+        Weights; those of held-out rows are 0.
+    """
+
+    def __init__(self, design: ScaledDesign, kept: Vector) -> None:
+        self.design = design
+        self.kept = kept
+        self._first: dict[float | None, Vector | None] = {}
+        self._bounded: dict[float | None, Vector] = {None: kept}
+
+    def bounded(self, limit: float | None) -> Vector:
+        """Return the weights under a bound."""
+        if limit is not None and limit not in self._bounded:
+            self._bounded[limit] = self.kept * self.design.leverage(limit, self.kept)
+        return self._bounded[limit]
+
+    def first(self, limit: float | None) -> Vector | None:
+        """Return the weights of the fit to start from, None to start from zero."""
+        if limit not in self._first:
+            weight = self.bounded(limit)
+            self._first[limit] = start_weight(self.design, weight)
+        return self._first[limit]
 
 
 def held_out_link(validation: Validation, path: Path) -> Calibrated:
@@ -266,70 +314,78 @@ def pooled(
     return decision, np.concatenate([folds[k].test for k in said])
 
 
-def walk(objective: Fitted, path: Path, descent: Any) -> list[Floats]:
-    """Return the parameters at the end of each stage of a path."""
-    thetas = []
-    start = make_start(objective, descent.tol / LOOSE)
-    theta = robust_start(objective, start, np.zeros(objective.size))
-    for gamma in path.gammas:
+def walk(
+    objective: Fitted, first: Vector | None, gammas: tuple[float, ...], descent: Any
+) -> list[tuple[Floats, Vector]]:
+    """Return the parameters at the end of each stage of a path, and their scores.
+
+    `first` are the weights of the fit to start from, None to start from zero.
+    """
+    if objective.columns is not None and hasattr(descent, "small_path"):
+        thetas, raws = descent.small_path(objective, first, gammas)
+        flat = np.abs(thetas[:, : objective.design.n_features]).max(axis=1) * gammas < MAY_BE_FLAT
+        if not flat.any():
+            return list(zip(thetas, raws, strict=True))
+    theta = np.zeros(objective.size)
+    if first is not None:
+        start = make_start(objective, descent.tol / LOOSE)
+        theta = start.minimise(replace(objective, weight=first), theta).theta
+    found = []
+    for gamma in gammas:
         stage: Fitted = objective.with_gamma(gamma)
-        theta = descent.minimise(stage, theta).theta
-        if is_flat(stage, theta):
+        end = descent.minimise(stage, theta)
+        if is_flat(stage, end.theta):
             # Nothing leads back from a plateau; the fit without them may lead around it.
-            theta = descent.minimise(stage, plain_start(stage, descent.tol / LOOSE)).theta
-        thetas.append(theta)
-    return thetas
+            end = descent.minimise(stage, plain_start(stage, descent.tol / LOOSE))
+        theta = end.theta
+        found.append((theta, stage.scores(theta) if end.raw is None else end.raw))
+    return found
 
 
-def _objective(design: ScaledDesign, y: Vector, weight: Vector, fold: Fold, path: Path) -> Fitted:
-    kept = design.rows.only(weight, fold.train)
-    objective = make_objective(path.prior, path.gammas[0], path.l2, design, plain_view(y), kept)
-    return objective if path.leverage is None else objective.bounded(path.leverage)
+def _walks(
+    design: ScaledDesign, y: Vector, weights: FoldWeights, descent: Any, paths: Sequence[Path]
+) -> Iterator[list[tuple[BetaBernoulli, Vector]]]:
+    """Yield, path by path, the losses of its stages with the scores of all rows."""
+    for path in paths:
+        weight, losses = weights.bounded(path.leverage), _stage_losses(path.prior, path.gammas)
+        objective = Objective(losses[0], gaussian(path.l2, losses[0]), design, y, weight)
+        ends = walk(objective, weights.first(path.leverage), path.gammas, descent)
+        yield [(loss, raw) for loss, (_, raw) in zip(losses, ends, strict=True)]
+
+
+@lru_cache(maxsize=256)
+def _stage_losses(prior: Plateaus, gammas: tuple[float, ...]) -> tuple[BetaBernoulli, ...]:
+    return tuple(BetaBernoulli(prior, gamma) for gamma in gammas)
 
 
 def _fold_errors(
     design: ScaledDesign,
     y: Vector,
-    weight: Vector,
+    weights: FoldWeights,
     descent: Any,
     fold: Fold,
     paths: Sequence[Path],
     scored: Vector,
 ) -> list[Floats]:
-    errors = []
-    for path in paths:
-        objective = _objective(design, y, weight, fold, path)
-        thetas = walk(objective, path, descent)
-        errors.append(np.array([
-            _held_out_errors(objective.with_gamma(gamma), theta, scored, fold)
-            for gamma, theta in zip(path.gammas, thetas, strict=True)
-        ]))  # fmt: skip
-    return errors
-
-
-def _held_out_errors(objective: Fitted, theta: Floats, weight: Vector, fold: Fold) -> float:
-    rows, raw = objective.rows, objective.scores(theta)
-    return rows.errors(objective.loss, objective.y, raw, rows.only(weight, fold.test))
+    """Return the weight of the errors among held-out rows, at each gamma of each path."""
+    rows, y = design.rows, plain_view(y)
+    weight = rows.only(scored, fold.test)
+    return [
+        np.array([rows.errors(loss, y, raw, weight) for loss, raw in stages])
+        for stages in _walks(design, y, weights, descent, paths)
+    ]
 
 
 def _fold_decisions(
     design: ScaledDesign,
     y: Vector,
-    weight: Vector,
+    weights: FoldWeights,
     descent: Any,
     fold: Fold,
     paths: Sequence[Path],
 ) -> list[list[Floats]]:
-    found = []
-    for path in paths:
-        objective = _objective(design, y, weight, fold, path)
-        found.append([
-            _held_out_decision(objective.with_gamma(gamma), theta, fold)
-            for gamma, theta in zip(path.gammas, walk(objective, path, descent), strict=True)
-        ])  # fmt: skip
-    return found
-
-
-def _held_out_decision(objective: Fitted, theta: Floats, fold: Fold) -> Floats:
-    raw = objective.rows.local(objective.scores(theta))[fold.test]
-    return objective.loss.decision(raw)
+    """Return the decision values of held-out rows, at each gamma of each path."""
+    return [
+        [loss.decision(design.rows.local(raw)[fold.test]) for loss, raw in stages]
+        for stages in _walks(design, plain_view(y), weights, descent, paths)
+    ]

@@ -204,9 +204,11 @@ class Watch:
         work: Callable[..., Any],
         arguments: Sequence[tuple[Any, ...]],
         n_jobs: int | None,
+        *,
+        threads: bool = False,
     ) -> list[Any]:
         """Return what some work gives for each of the arguments, each a part of one task."""
         with self.task(what, len(arguments), together=True) as task:
-            results, stop = in_parallel(task, name, work, arguments, n_jobs)
+            results, stop = in_parallel(task, name, work, arguments, n_jobs, threads=threads)
         self.stopped |= stop
         return results

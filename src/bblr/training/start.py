@@ -39,7 +39,7 @@ _HEAVIEST = 0.98
 # Last gamma of two and of many classes where the penalty is given.
 GAMMA_TWO, GAMMA_MANY = 8.0, 2.0
 # Scores that vary by less than this may have slid onto a plateau.
-_FLAT = 0.1
+MAY_BE_FLAT = 0.1
 # They have unless the penalty alone would have made them so small: to this share.
 _SHRUNK = 1e-2
 # Below this gamma every loss is flat.
@@ -171,10 +171,18 @@ def robust_start(objective: Fitted, descent: Any, theta: Floats) -> Floats:
     The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
     the plateaus then keep the fit where it is.
     """
-    bounded: Fitted = objective.bounded(1.0)
-    if objective.rows.all_at_least(bounded.weight, (1.0 - 1e-6) * objective.weight):
-        return theta  # all rows are equally long, as under most kernels
-    return np.asarray(descent.minimise(bounded, theta).theta)
+    weight = start_weight(objective.design, objective.weight)
+    if weight is None:
+        return theta
+    return np.asarray(descent.minimise(replace(objective, weight=weight), theta).theta)
+
+
+def start_weight(design: ScaledDesign, weight: Any) -> Any:
+    """Return the weights of the fit to start from; None where a bound would change none."""
+    bounded = weight * design.leverage(1.0, weight)
+    if design.rows.all_at_least(bounded, (1.0 - 1e-6) * weight):
+        return None  # all rows are equally long, as under most kernels
+    return bounded
 
 
 def anneal(
@@ -221,7 +229,7 @@ def is_flat(objective: Fitted, theta: Floats) -> bool:
     """Whether all rows have next to the same score, though the features have something to say."""
     weights = objective.weights(theta)
     largest, gamma = float(np.abs(weights).max(initial=0.0)), objective.loss.gamma
-    if gamma * largest > _FLAT or gamma < _BLUNT:
+    if gamma * largest > MAY_BE_FLAT or gamma < _BLUNT:
         return False
     # A strong penalty makes weights small, too, but in proportion to what the features say.
     plain: Any = objective.with_loss(objective.loss.without_plateaus())

@@ -1,0 +1,219 @@
+"""Newton's method on a small dense table, compiled whole: a fit costs little but its arithmetic.
+
+The rows lie as columns of unit-free coordinates, one feature after the other, so that every inner
+loop runs along rows, and nothing is handed to BLAS, whose threads would wait for one another.
+The steps are those of :class:`bblr.solvers.FisherScoring` on any other design.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numba import njit
+
+from bblr._numeric.elementary import JIT
+from bblr._numeric.sampling import systematic
+from bblr.losses.fused import FusedLoss, block_value_residual, positive_weights
+from bblr.solvers.line_search import ARMIJO, WOLFE
+
+# Why a descent ended, as numbers.
+REASONS = ("iteration limit", "converged", "no descent within rounding")
+_LIMIT, _CONVERGED, _STUCK = 0, 1, 2
+# Rows of a block: its scores, labels and weights stay in the first cache.
+_ROWS = 256
+_TRIES = 25
+
+
+@njit(**JIT)
+def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
+    """Return the objective; write the scores, their residuals and the gradient."""
+    size, n = Zt.shape
+    work, bits = np.empty((3, _ROWS)), np.empty(_ROWS, np.int64)
+    value = 0.0
+    for j in range(size):
+        gradient[j] = l2 * theta[j] if j < penalised else 0.0
+        value += 0.5 * gradient[j] * theta[j]
+    for start in range(0, n, _ROWS):
+        stop = min(start + _ROWS, n)
+        own, slopes = raw[start:stop], residual[start:stop]
+        own[:] = 0.0
+        for j in range(size):
+            column = Zt[j, start:stop]
+            for i in range(len(own)):
+                own[i] += theta[j] * column[i]
+        value += block_value_residual(
+            fused, own, y[start:stop], weight[start:stop], len(own), work, bits, slopes
+        )
+        for j in range(size):
+            column = Zt[j, start:stop]
+            total = 0.0
+            for i in range(len(own)):
+                total += column[i] * slopes[i]
+            gradient[j] += total
+    return value
+
+
+@njit(**JIT)
+def second_moments(Zt, weight, matrix):
+    """Write the lower half of Zt diag(weight) Zt' to the matrix."""
+    size, n = Zt.shape
+    matrix[:, :] = 0.0
+    weighted = np.empty(_ROWS)
+    for start in range(0, n, _ROWS):
+        stop = min(start + _ROWS, n)
+        for j in range(size):
+            for i in range(start, stop):
+                weighted[i - start] = weight[i] * Zt[j, i]
+            own = weighted[: stop - start]
+            for k in range(j + 1):
+                column = Zt[k, start:stop]
+                total = 0.0
+                for i in range(len(own)):
+                    total += own[i] * column[i]
+                matrix[j, k] += total
+
+
+@njit(**JIT)
+def cholesky(matrix):
+    """Replace the lower half of a matrix by its Cholesky factor; False if it has none."""
+    size = len(matrix)
+    for j in range(size):
+        for i in range(j, size):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i > j:
+                matrix[i, j] = total / matrix[j, j]
+            elif total > 0.0:
+                matrix[j, j] = sqrt(total)
+            else:
+                return False
+    return True
+
+
+@njit(**JIT)
+def cholesky_solve(factor, vector):
+    """Replace a vector by the solution of the system that the factor stands for."""
+    size = len(vector)
+    for i in range(size):
+        for k in range(i):
+            vector[i] -= factor[i, k] * vector[k]
+        vector[i] /= factor[i, i]
+    for i in range(size - 1, -1, -1):
+        vector[i] /= factor[i, i]
+        for k in range(i):
+            vector[k] -= factor[i, k] * vector[i]
+
+
+@njit(**JIT)
+def _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix):
+    """Return minus the inverse of the curvature times the gradient."""
+    size, n = Zt.shape
+    if n > most:
+        rows, drawn = systematic(bend, length, most)
+        second_moments(Zt[:, rows], drawn, matrix)
+    else:
+        second_moments(Zt, bend, matrix)
+    # Where every row has left the slope of the loss nothing is known of the curvature; a
+    # thousandth of its mean keeps the step finite.
+    floor = max(1e-3 * bend.sum() / size, least)
+    for j in range(size):
+        matrix[j, j] += floor + (l2 if j < penalised else 0.0)
+    step = -gradient
+    diagonal = np.diag(matrix).copy()
+    if cholesky(matrix):
+        cholesky_solve(matrix, step)
+    else:
+        step /= diagonal
+    return step
+
+
+@njit(**JIT)
+def newton_descent(
+    Zt, length, y, weight, fused, l2, penalised, theta, tol, max_iter, unit, caution, most
+):
+    """Descend from theta; return where, the value and scores there, the steps and the reason.
+
+    See :class:`bblr.solvers.FisherScoring` for the steps and :func:`bblr.solvers.line_search`
+    for their length. `most` rows at most make up a curvature.
+    """
+    size, n = Zt.shape
+    raw, residual, gradient = np.empty(n), np.empty(n), np.empty(size)
+    value = _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient)
+    bend, matrix = np.empty(n), np.empty((size, size))
+    there, there_raw, there_gradient = np.empty(size), np.empty(n), np.empty(size)
+    best, best_raw, best_gradient = theta.copy(), np.empty(n), np.empty(size)
+    theta = theta.copy()
+    least = 1e-6 * weight.sum() / size
+    n_iter, reason = 0, _LIMIT
+    while n_iter < max_iter:
+        positive_weights(fused, raw, y, weight, 0, n, bend)
+        step = _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix)
+        slope = 0.0
+        for j in range(size):
+            slope += step[j] * gradient[j]
+        if caution * -0.5 * slope <= tol * (unit + abs(value)):
+            reason = _CONVERGED
+            break
+        n_iter += 1
+        low, high, t, best_value = 0.0, np.inf, 1.0, np.inf
+        for _ in range(_TRIES):
+            for j in range(size):
+                there[j] = theta[j] + t * step[j]
+            new = _value_gradient(
+                Zt, y, weight, fused, l2, penalised, there, there_raw, residual, there_gradient
+            )
+            if not new <= value + ARMIJO * t * slope:
+                high = t
+                t = 0.5 * (low + high)
+            else:
+                best, there = there, best
+                best_raw, there_raw = there_raw, best_raw
+                best_gradient, there_gradient = there_gradient, best_gradient
+                best_value, along = new, 0.0
+                for j in range(size):
+                    along += best_gradient[j] * step[j]
+                if along >= WOLFE * slope or t > 1e6:
+                    break
+                low = t
+                t = 2.0 * t if high == np.inf else 0.5 * (low + high)
+            if high - low < 1e-12 * max(1.0, low):
+                break
+        if best_value == np.inf:
+            reason = _STUCK
+            break
+        theta, best = best, theta
+        raw, best_raw = best_raw, raw
+        gradient, best_gradient = best_gradient, gradient
+        value = best_value
+    return theta, value, raw, n_iter, reason
+
+
+@njit(**JIT)
+def newton_path(
+    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, tol, max_iter, first_iter,
+    unit, caution, most,
+):  # fmt: skip
+    """Descend at each gamma from where the last descent ended; return all ends and their scores.
+
+    The first descent starts from the fit under other weights, in `first_iter` steps at most, or
+    from zero where there are none.
+    """
+    size, n = Zt.shape
+    thetas, raws = np.empty((len(gammas), size)), np.empty((len(gammas), n))
+    code, low_positive, low_negative, span = fused[0], fused[2], fused[3], fused[4]
+    theta = np.zeros(size)
+    if first_iter > 0:
+        first = FusedLoss(code, gammas[0], low_positive, low_negative, span)
+        theta = newton_descent(
+            Zt, length, y, first_weight, first, l2, penalised, theta, tol, first_iter,
+            min(1.0, first_weight.max()), caution, most,
+        )[0]  # fmt: skip
+    for k in range(len(gammas)):
+        stage = FusedLoss(code, gammas[k], low_positive, low_negative, span)
+        theta, _, raw, _, _ = newton_descent(
+            Zt, length, y, weight, stage, l2, penalised, theta, tol, max_iter, unit, caution, most
+        )
+        thetas[k], raws[k] = theta, raw
+    return thetas, raws
