@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from bblr.curvature import Preconditioner, curvature_of
+from bblr.curvature import Preconditioner, curvature_of, sample_rows
+from bblr.designs import small_tables
 from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
@@ -93,6 +94,38 @@ class Objective(Generic[LossT]):
         """
         known = self.n_scores == 1 and self.loss.fused is not None
         return self.design.columns if known and type(self.penalty) is Gaussian else None
+
+    def newton_descent(
+        self, theta: Floats, rules: Sequence[Any]
+    ) -> tuple[Floats, float, Floats, int, int]:
+        """Descend on the `columns` by compiled Newton steps.
+
+        See :func:`bblr.designs.small_tables.newton_descent` for what is returned.
+        """
+        return small_tables.newton_descent(
+            self.columns, self.design.square_lengths, self.y, self.weight, self.loss.fused,
+            self._l2, self.design.n_features, theta, small_tables.Rules(*rules), self.unit,
+            sample_rows(self.size),
+        )  # fmt: skip
+
+    def newton_path(
+        self,
+        first_weight: Floats | None,
+        gammas: Sequence[float],
+        rules: Sequence[Any],
+        first_rules: Sequence[Any],
+    ) -> tuple[Floats, Floats]:
+        """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
+        return small_tables.newton_path(
+            self.columns, self.design.square_lengths, self.y, self.weight,
+            self.weight if first_weight is None else first_weight, self.loss.fused,
+            np.array(gammas), self._l2, self.design.n_features, small_tables.Rules(*rules),
+            small_tables.Rules(*first_rules), sample_rows(self.size),
+        )  # fmt: skip
+
+    @property
+    def _l2(self) -> float:
+        return float(self.penalty.curvature(np.zeros(1))[0])
 
     def by_score(self, theta: Floats) -> Floats:
         """Return theta with a row for each score."""

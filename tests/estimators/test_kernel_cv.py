@@ -15,7 +15,8 @@ from bblr.kernel.kernel_search import (
     score_held_out,
 )
 from bblr.kernel.sparsify import Sparsify, choose_size
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 
 

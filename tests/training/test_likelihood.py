@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bblr.training.compiled import _penalised, likeliest, plateaus_of, stray_share
+from bblr.training.compiled.link_likelihood import _penalised, likeliest, plateaus_of
+from bblr.training.compiled.settling import stray_share
 
 
 def _problem(seed, n=60):

@@ -127,9 +127,13 @@ class ScaledDesign:
         small = self.size <= _SLIM and design.n_rows * self.size <= _SMALL
         if not (small and design.is_dense) or self.uncorrelated:
             return None
-        Zt = np.ones((self.size, design.n_rows))
+        return self.coordinates(design.table())
+
+    def coordinates(self, table: Floats) -> Floats:
+        """Return rows in these coordinates, a column after the other, the intercept's last."""
+        Zt = np.ones((self.size, len(table)))
         own = Zt[: self.n_features]
-        np.subtract(design.table().T, self.centre[:, None], out=own)
+        np.subtract(table.T, self.centre[:, None], out=own)
         own /= self.scale[:, None]
         return Zt
 

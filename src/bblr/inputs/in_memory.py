@@ -16,6 +16,8 @@ from bblr.designs.gram.expansion_design import Expansion
 from bblr.inputs.adapter import Adapter, Training, finite_scores
 from bblr.inputs.labels import Labels, encode, naming_labels
 
+_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
+
 
 class ArrayAdapter(Adapter):
     """Arrays and sparse matrices, used without a copy; lists and the like become arrays."""
@@ -68,6 +70,8 @@ class ArrayAdapter(Adapter):
 
     def read(self, *y: Any, sparse: Any = ("csr", "csc"), reset: bool = True) -> Any:
         """Return rows as scikit-learn checks them, and labels if there are any."""
+        if self._is_checked(*y, reset=reset):
+            return (self.X, *y) if y else self.X
         # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
         # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
         quiet = np.errstate(over="ignore", invalid="ignore")
@@ -87,6 +91,27 @@ class ArrayAdapter(Adapter):
         if issparse(X):
             check_format(X)
         return found
+
+    def _is_checked(self, *y: Any, reset: bool) -> bool:
+        """Whether scikit-learn would find nothing to change, to name or to complain of.
+
+        Of small arrays its checks take longer than many a fit.
+        """
+        X, estimator = self.X, self.estimator
+        named = hasattr(estimator, "feature_names_in_")
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _PRECISIONS and X.size > 0
+        if not plain or named or not all(_are_labels(each, len(X)) for each in y):
+            return False
+        # The sum of squares is not finite either where one of them is not.
+        if not np.isfinite(np.vdot(X, X)):
+            return False
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        return bool(estimator.n_features_in_ == X.shape[1])
+
+
+def _are_labels(y: Any, n: int) -> bool:
+    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "biuSU"
 
 
 def check_format(X: Any) -> None:

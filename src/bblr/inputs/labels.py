@@ -17,6 +17,9 @@ from bblr._numeric.tensors import as_numpy
 
 Floats = NDArray[np.float64]
 
+# Kinds of NumPy's types that can hold nothing but classes.
+_CLASSES = "biuSU"
+
 
 class Labels:
     """Labels and weights that are NumPy arrays, one a row."""
@@ -33,7 +36,7 @@ class Labels:
 
     def classes(self) -> NDArray[Any]:
         """Return the labels of the rows that count, in their order."""
-        return found_classes(self.y, self.weight > 0)
+        return found_classes(self.y, slice(None) if self.plain else self.weight > 0)
 
     def count(self, classes: NDArray[Any]) -> Floats:
         """Give the labels numbers, and return the weight of each class.
@@ -88,7 +91,9 @@ def naming_labels() -> Iterator[None]:
 def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
     """Return the labels of the rows that count, in their order."""
     try:
-        check_classification_targets(y)
+        # Whole numbers and texts are classes; scikit-learn takes a while to say so.
+        if y.ndim != 1 or y.dtype.kind not in _CLASSES:
+            check_classification_targets(y)
         return np.unique(y[counted])
     except TypeError as error:
         raise ValueError(

@@ -12,7 +12,7 @@ from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.kernel_search import score_held_out
 from bblr.kernel.sparse_fit import SHARES
 from bblr.losses import Plateaus
-from bblr.training.cross_validation import Fold
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import likeliest_plateaus
 from bblr.training.start import resolve_prior

@@ -23,7 +23,8 @@ from bblr.kernel.sparse_fit import Elimination, gauss_laplace
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Gaussian
 from bblr.solvers import LBFGS
-from bblr.training.cross_validation import Fold, Path, Validation, make_folds
+from bblr.training.cross_validation import Path, Validation
+from bblr.training.folds import Fold, make_folds
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
 from bblr.training.start import gaussian

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.kernel_search import REFINING_ROWS, Held, KernelSearch
 from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 
 Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]

@@ -16,14 +16,13 @@ from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Annealing, Solution, Stage
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import (
-    FEW,
     Path,
     Trial,
     Validation,
     held_out_link,
     learned_plateaus,
-    make_folds,
 )
+from bblr.training.folds import FEW, make_folds
 from bblr.training.link import Link
 from bblr.training.marginal import (
     Unknown,

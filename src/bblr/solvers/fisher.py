@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bblr.curvature import sample_rows
-from bblr.solvers.line_search import evaluate, wolfe_step
-from bblr.solvers.small_tables import REASONS, newton_descent, newton_path
+from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
 from bblr.solvers.solution import Floats, Solution, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
+# Why a compiled descent ended.
+_REASONS = ("iteration limit", "converged", "no descent within rounding")
 # Steps of a descent that only leads to where another one starts.
 _FIRST = 20
 
@@ -64,12 +64,9 @@ class FisherScoring:
 
     def _minimise_small(self, objective: Any, theta0: Floats) -> Solution:
         """Take the same steps in one compiled call."""
-        theta, value, raw, n_iter, reason = newton_descent(
-            *_small(objective), objective.weight, objective.loss.fused, objective.penalty.l2,
-            objective.design.n_features, np.ascontiguousarray(theta0, dtype=np.float64),
-            self.tol, self.max_iter, objective.unit, _CAUTION, sample_rows(objective.size),
-        )  # fmt: skip
-        return Solution(theta, value, float("nan"), REASONS[reason], n_iter, raw=raw)
+        start = np.ascontiguousarray(theta0, dtype=np.float64)
+        theta, value, raw, n_iter, reason = objective.newton_descent(start, self.rules)
+        return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
 
     def small_path(
         self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]
@@ -90,15 +87,10 @@ class FisherScoring:
         thetas, raws : ndarray of shape (n_gammas, n_parameters) and (n_gammas, n_rows)
             The parameters at the end of each stage, and their scores.
         """
-        weight = objective.weight
-        return newton_path(
-            *_small(objective), weight, weight if first_weight is None else first_weight,
-            objective.loss.fused, np.array(gammas), objective.penalty.l2,
-            objective.design.n_features, self.tol, self.max_iter,
-            0 if first_weight is None else _FIRST, objective.unit, _CAUTION,
-            sample_rows(objective.size),
-        )  # fmt: skip
+        first = replace(self, max_iter=0 if first_weight is None else _FIRST)
+        return objective.newton_path(first_weight, gammas, self.rules, first.rules)
 
-
-def _small(objective: Any) -> tuple[Floats, Floats, Floats]:
-    return objective.columns, objective.design.square_lengths, objective.y
+    @property
+    def rules(self) -> tuple[float, int, float, float, float, int]:
+        """What a compiled descent must know: see :class:`bblr.designs.small_tables.Rules`."""
+        return self.tol, self.max_iter, _CAUTION, ARMIJO, WOLFE, TRIES

@@ -10,6 +10,7 @@ from bblr.solvers.solution import Floats
 
 ARMIJO = 1e-4
 WOLFE = 0.9
+TRIES = 25
 
 
 class Point(NamedTuple):
@@ -26,7 +27,9 @@ def evaluate(objective: Any, theta: Floats) -> Point:
     return Point(theta, *objective.value_gradient(theta))
 
 
-def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25) -> Point | None:
+def wolfe_step(
+    objective: Any, start: Point, direction: Floats, tries: int = TRIES
+) -> Point | None:
     """Return a point along the direction that is low and flat enough.
 
     Where the tries run out it is the lowest point seen that decreases enough; None if there is no
@@ -35,7 +38,7 @@ def wolfe_step(objective: Any, start: Point, direction: Floats, tries: int = 25)
     slope = float(start.gradient @ direction)
     low, high, t = 0.0, np.inf, 1.0
     best: Point | None = None
-    for _ in range(tries):
+    for _ in range(TRIES):
         point = evaluate(objective, start.theta + t * direction)
         if not point.value <= start.value + ARMIJO * t * slope:
             # Halving, not interpolation: a fitted parabola would turn rounding errors into

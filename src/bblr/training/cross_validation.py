@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
 
 from bblr._numeric.arrays import plain_view
 from bblr.designs import ScaledDesign
 from bblr.designs.rows import Vector
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.objective import Objective
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import (
     Calibrated,
@@ -44,9 +43,6 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# Where examples are few one division into folds says little; a few more cost nothing.
-FEW = 2000
-_REPEATS = 3
 # Held-out scores that differ by no more rank nothing.
 _NO_SPREAD = 1e-9
 
@@ -59,6 +55,10 @@ class Path(NamedTuple):
     gammas: tuple[float, ...]
     leverage: float | None
 
+    def until(self, k: int) -> Path:
+        """Return the path cut off after its gamma number k."""
+        return self._replace(gammas=self.gammas[: k + 1])
+
 
 class Trial(NamedTuple):
     """A path cut off after one of its gammas, and its cross-validated error.
@@ -68,69 +68,6 @@ class Trial(NamedTuple):
 
     path: Path
     error: float
-
-
-class Fold(NamedTuple):
-    """Row numbers to train on and to hold out."""
-
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-
-def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
-    """Raise a ValueError unless every fold can be fitted and says something."""
-    if not folds:
-        raise ValueError("cv must name at least one division of the rows, got none.")
-    classes = len(np.unique(y[weight > 0]))
-    for train, test in folds:
-        for rows in (train, test):
-            if len(rows) and (rows.max() >= len(y) or rows.min() < -len(y)):
-                raise ValueError(f"cv names rows beyond the {len(y)} of X.")
-        seen = len(np.unique(y[train[weight[train] > 0]]))
-        if not np.any(weight[test] > 0) or seen < classes:
-            raise ValueError(
-                "cv must give every fold rows to hold out and all classes to train on; rows of "
-                "zero weight do not count."
-            )
-
-
-def makes_folds(cv: Any) -> bool:
-    """Say whether a ``cv`` parameter asks for folds to be made, rather than naming them."""
-    return isinstance(cv, int | np.integer) and not isinstance(cv, bool)
-
-
-def make_folds(
-    cv: Any, y: Floats, weight: Floats, random_state: Any, groups: Any = None
-) -> list[Fold]:
-    """Return the folds a ``cv`` parameter stands for; examples of zero weight take no part."""
-    rows = np.flatnonzero(weight > 0)
-    labels = y[rows]
-    if groups is not None and makes_folds(cv):
-        raise ValueError(
-            "groups are used by splitters that know them: pass cv=GroupKFold() or another one of "
-            "sklearn.model_selection with groups, or leave groups out."
-        )
-    if not makes_folds(cv):
-        splitter = check_cv(cv, y, classifier=True)
-        splits = splitter.split(np.zeros((len(y), 1)), y, groups)
-        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
-        check_folds(folds, y, weight)
-        return folds
-    if cv < 2:
-        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
-    smallest = int(np.unique(labels, return_counts=True)[1].min())
-    if smallest < 2:
-        raise ValueError(
-            "cv needs at least 2 examples of each class to hold some out; the smallest class "
-            f"has {smallest}. Add examples, or use the classifier without CV in its name."
-        )
-    rng = check_random_state(random_state)
-    folds = []
-    for _ in range(_REPEATS if len(rows) < FEW else 1):
-        seed = rng.randint(2**31 - 1)
-        splitter = StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed)
-        folds += [Fold(rows[train], rows[test]) for train, test in splitter.split(rows, labels)]
-    return folds
 
 
 def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
@@ -191,20 +128,45 @@ class Validation:
         """Return the cross-validated error of each path at each of its gammas."""
         if self.scoring == "accuracy":
             # Errors are counted where the rows are; nothing else is fetched.
-            wrong = self._over_folds(what, _fold_errors, paths, self.scored)
+            wrong = self._over_folds(what, self.folds, _fold_errors, paths, self.scored)
             held_out = sum(float(self.weight[fold.test].sum()) for fold in self.folds)
             errors = [sum(per_path) / held_out for per_path in zip(*wrong, strict=True)]
         else:
-            folds = self._over_folds(what, _fold_decisions, paths)
+            folds = self._over_folds(what, self.folds, _fold_decisions, paths)
             errors = [
                 [self._mean_loss([fold[i][k] for fold in folds]) for k in range(len(path.gammas))]
                 for i, path in enumerate(paths)
             ]
         return [
-            Trial(path._replace(gammas=path.gammas[: k + 1]), float(errors[i][k]))
+            Trial(path.until(k), float(errors[i][k]))
             for i, path in enumerate(paths)
             for k in range(len(path.gammas))
         ]
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether trials can be compared row by row: errors are counted, and rows are here."""
+        return self.scoring == "accuracy" and not self.design.design.is_remote
+
+    @cached_property
+    def rounds(self) -> list[Sequence[Fold]]:
+        """The folds in parts, after each of which a path may be seen to lose.
+
+        A part is a division of all rows into folds, or two folds and the rest of the only one.
+        """
+        sizes = np.cumsum([len(fold.test) for fold in self.folds])
+        once = 1 + int(np.searchsorted(sizes, len(np.unique(self.held_out_rows))))
+        if once < len(self.folds):
+            starts = range(0, len(self.folds), once)
+            return [self.folds[start : start + once] for start in starts]
+        return [part for part in (self.folds[:2], self.folds[2:]) if part]
+
+    def wrong(
+        self, what: str, paths: Sequence[Path], folds: Sequence[Fold]
+    ) -> list[NDArray[np.bool_]]:
+        """Return, path by path, which held-out rows are errors: a row for each gamma."""
+        found = self._over_folds(what, folds, _fold_wrong, paths)
+        return [np.concatenate(parts, axis=1) for parts in zip(*found, strict=True)]
 
     def _mean_loss(self, parts: Sequence[Floats]) -> float:
         rows = self.held_out_rows
@@ -219,7 +181,7 @@ class Validation:
 
     def decisions(self, path: Path) -> list[Floats]:
         """Return the held-out decision values of a path, fold by fold."""
-        folds = self._over_folds("held-out scores", _fold_decisions, [path])
+        folds = self._over_folds("held-out scores", self.folds, _fold_decisions, [path])
         return [fold[0][-1] for fold in folds]
 
     def losses(self, path: Path) -> Floats:
@@ -227,26 +189,30 @@ class Validation:
         rows, decision = self.held_out_rows, np.concatenate(self.decisions(path))
         return row_losses(self.scoring, decision, self.y[rows], self.weight[rows])
 
-    def _over_folds(self, what: str, work: Callable[..., Any], *of: Any) -> list[Any]:
+    def _over_folds(
+        self, what: str, folds: Sequence[Fold], work: Callable[..., Any], *of: Any
+    ) -> list[Any]:
         n_jobs = 1 if self.design.design.is_remote else self.n_jobs
         arguments = [
-            (self.design, self.labels, weights, self.descent, fold, *of)
-            for weights, fold in zip(self._fold_weights(), self.folds, strict=True)
+            (self.design, self.labels, self._fold_weights(fold), self.descent, fold, *of)
+            for fold in folds
         ]
         small = self.design.columns is not None and n_jobs is None
         return self.watch.in_parallel(what, "fold", work, arguments, n_jobs, threads=small)
 
-    def _fold_weights(self) -> list[FoldWeights]:
-        # Kept for all paths where they are few.
-        return self._kept_weights if self.design.columns is not None else self._new_weights()
+    def _fold_weights(self, fold: Fold) -> FoldWeights:
+        known = self._known_weights.get(id(fold))
+        if known is None:
+            kept = self.design.rows.only(self.weights, fold.train)
+            known = FoldWeights(self.design, kept)
+            # Kept for all paths where they are few.
+            if self.design.columns is not None:
+                self._known_weights[id(fold)] = known
+        return known
 
     @cached_property
-    def _kept_weights(self) -> list[FoldWeights]:
-        return self._new_weights()
-
-    def _new_weights(self) -> list[FoldWeights]:
-        only = self.design.rows.only
-        return [FoldWeights(self.design, only(self.weights, fold.train)) for fold in self.folds]
+    def _known_weights(self) -> dict[int, FoldWeights]:
+        return {}
 
 
 class FoldWeights:
@@ -323,8 +289,9 @@ def walk(
     """
     if objective.columns is not None and hasattr(descent, "small_path"):
         thetas, raws = descent.small_path(objective, first, gammas)
-        flat = np.abs(thetas[:, : objective.design.n_features]).max(axis=1) * gammas < MAY_BE_FLAT
-        if not flat.any():
+        size = np.abs(thetas[:, : objective.design.n_features]).max(axis=1)
+        doubtful = np.flatnonzero(size * gammas <= MAY_BE_FLAT)
+        if not any(is_flat(objective.with_gamma(gammas[k]), thetas[k]) for k in doubtful):
             return list(zip(thetas, raws, strict=True))
     theta = np.zeros(objective.size)
     if first is not None:
@@ -372,6 +339,23 @@ def _fold_errors(
     weight = rows.only(scored, fold.test)
     return [
         np.array([rows.errors(loss, y, raw, weight) for loss, raw in stages])
+        for stages in _walks(design, y, weights, descent, paths)
+    ]
+
+
+def _fold_wrong(
+    design: ScaledDesign,
+    y: Vector,
+    weights: FoldWeights,
+    descent: Any,
+    fold: Fold,
+    paths: Sequence[Path],
+) -> list[NDArray[np.bool_]]:
+    """Return which held-out rows are errors, at each gamma of each path."""
+    y = plain_view(y)
+    own = y[fold.test]
+    return [
+        np.array([loss.wrong(own, raw[fold.test]) for loss, raw in stages])
         for stages in _walks(design, y, weights, descent, paths)
     ]
 

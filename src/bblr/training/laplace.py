@@ -17,7 +17,9 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import shared_eigenvectors
 from bblr.losses import BetaBernoulli
+from bblr.losses.fused import value_residual
 from bblr.losses.fused_softmax import softmax_residual
+from bblr.training.compiled.settling import inverse_factor, row_variances
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
@@ -28,6 +30,8 @@ MAX_PARAMETERS = 1500
 MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
 # Rows from which the information is estimated, for each parameter.
 _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
+# Up to this many parameters plain loops are as fast as BLAS, and wait for no thread.
+_SLIM = 128
 # A row that would fix its own score but for so little is not followed any further.
 LEAST_REST = 0.1
 
@@ -35,8 +39,9 @@ LEAST_REST = 0.1
 class Drawn(NamedTuple):
     """Some of the training rows, as an array in the coordinates of the solvers.
 
-    `Z` has a last column of ones where there is an intercept, `weight` adds up to that of all
-    rows, and `unit` is the weight that is taken away with a row: 1, or all of it if less.
+    `Z` is column-major, with a last column of ones where there is an intercept, `weight` adds up
+    to that of all rows, and `unit` is the weight that is taken away with a row: 1, or all of it if
+    less.
     `counted` are the weights before any bound.
     """
 
@@ -57,21 +62,20 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     if n > most:
         chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     every = n <= most and not design.design.is_remote
-    table = design.design.table() if every else design.design.some_rows(chosen)
-    if table is None:
-        return None
-    Z = np.empty((len(chosen), design.size))
-    np.subtract(table, design.centre, out=Z[:, : design.n_features])
-    Z[:, : design.n_features] /= design.scale
-    if design.fit_intercept:
-        Z[:, -1] = 1.0
+    Z = design.columns.T if every and design.columns is not None else None
+    if Z is None:
+        table = design.design.table() if every else design.design.some_rows(chosen)
+        if table is None:
+            return None
+        Z = design.coordinates(table).T
     weight = rows.local(rows.pick(objective.weight, chosen)).astype(np.float64)
     whole = weight
     if objective.counted is not None:
         whole = rows.local(rows.pick(objective.counted, chosen)).astype(np.float64)
     some = weight > 0
     if not some.all():
-        Z, weight, whole, chosen = Z[some], weight[some], whole[some], chosen[some]
+        Z, weight = np.ascontiguousarray(Z.T[:, some]).T, weight[some]
+        whole, chosen = whole[some], chosen[some]
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
     # One of so many equal rows is left out, with what the bound on leverage leaves of it.
@@ -88,21 +92,27 @@ class Laplace:
 
     Parameters
     ----------
-    covariance : ndarray of shape (n_parameters, n_parameters)
-        Inverse of the information.
+    inverse : ndarray of shape (n_parameters, n_parameters)
+        Inverse of the lower Cholesky factor of the information; the covariance is its transpose
+        times itself.
     effective : float
         How many of the weights the data have settled, rather than the penalty.
     precondition : None
         Newton steps want a curvature of their own.
     """
 
-    covariance: Floats
+    inverse: Floats
     effective: float
     precondition: Any = None
 
     def variance(self, Z: Floats) -> Floats:
-        """Return the variance of the raw score of each row."""
-        return np.einsum("ij,ij->i", Z @ self.covariance, Z)
+        """Return the variance of the raw score of each row; `Z` is column-major."""
+        if len(self.inverse) > _SLIM:
+            along = Z @ self.inverse.T
+            return np.einsum("ij,ij->i", along, along)
+        out = np.empty(len(Z))
+        row_variances(Z.T, self.inverse, out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,21 +149,33 @@ def laplace(objective: Fitted, theta: Floats, raw: Any) -> Laplace | MulticlassL
     """Return the distribution of the weights about a fit."""
     if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
+    design, total = objective.design, objective.total
+    fisher = objective.fisher(raw)
+    if objective.columns is not None and objective.n_rows <= _MIN_ROWS:
+        l2 = objective.penalty.curvature(np.zeros(1))[0]
+        inverse, effective = inverse_factor(
+            objective.columns, fisher, l2, design.n_features, total
+        )
+        return Laplace(_existing(inverse, effective < 0), effective)
     penalty = objective.penalty.curvature(objective.weights(theta))
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
     d = len(penalty)
     with one_blas_thread(objective.size):
-        matrix = objective.design.curvature(objective.fisher(raw), max_rows=rows)
-        matrix.flat[:: len(matrix) + 1] += 1e-9 * max(objective.rows.total(objective.weight), 1.0)
+        matrix = design.curvature(fisher, max_rows=rows)
+        matrix.flat[:: len(matrix) + 1] += 1e-9 * max(total, 1.0)
         matrix.flat[: d * len(matrix) : len(matrix) + 1] += penalty
         factor, failed = dpotrf(matrix, lower=1, overwrite_a=1, clean=1)
-        if failed:
-            raise FloatingPointError("the information is not positive definite")
         # Not dpotri, whose threads may wait for one another thousands of times as long.
-        inverse = dtrtri(factor, lower=1, overwrite_c=1)[0]
-        covariance = inverse.T @ inverse
-    effective = float(np.clip(1.0 - penalty * covariance.diagonal()[:d], 0.0, 1.0).sum())
-    return Laplace(covariance, effective)
+        inverse = dtrtri(_existing(factor, failed), lower=1, overwrite_c=1)[0]
+    variances = np.einsum("ij,ij->j", inverse, inverse)[:d]
+    effective = float(np.clip(1.0 - penalty * variances, 0.0, 1.0).sum())
+    return Laplace(np.ascontiguousarray(inverse), effective)
+
+
+def _existing(factor: Floats, failed: bool) -> Floats:
+    if failed:
+        raise FloatingPointError("the information is not positive definite")
+    return factor
 
 
 def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace:
@@ -200,9 +222,10 @@ def _plain(values: Floats) -> Floats:
 
 
 def _slope_curvature(loss: BetaBernoulli, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
-    if raw.ndim == 1:
-        return loss.value_gradient(y, raw)[1], loss.curvature(raw)
     # Compiled: NumPy would take longer than the products before.
     slope, ones = np.empty_like(raw), np.ones(len(raw))
-    softmax_residual(loss.fused, raw, y, ones, slope)
+    if raw.ndim == 1:
+        value_residual(loss.fused, raw, y, ones, 0, len(raw), slope)
+    else:
+        softmax_residual(loss.fused, raw, y, ones, slope)
     return slope, loss.fisher(raw, ones)

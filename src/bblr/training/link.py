@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 
 from bblr._numeric.tensors import NUMPY
 from bblr.losses import BetaBernoulli, Plateaus
-from bblr.training.compiled import likeliest, likeliest_plateau, plateaus_of
+from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau, plateaus_of
 
 Floats = NDArray[np.float64]
 

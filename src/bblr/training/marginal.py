@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
-from bblr._numeric.threads import one_blas_thread
 from bblr.designs import ScaledDesign
+from bblr.designs.small_tables import Rules
 from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.compiled import settle_two, stray_share
+from bblr.training.compiled.settling import Limits, settle_two, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -66,7 +66,7 @@ _SOME_ROWS = 4096
 _STEPS_TWO, _TOL_TWO = 3, 1e-4
 _STEPS_MANY, _TOL_MANY = 8, 1e-3
 # Parameters up to which a table is settled in one compiled call.
-_COMPILED = 64
+_COMPILED = 128
 
 
 @dataclass(frozen=True)
@@ -235,16 +235,17 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
 def _settle_compiled(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
-    limits = np.array([
-        _ROUNDS, _STEPS_TWO, _TOL_TWO, _STEADY, _STEADY_LOW, _LEAST_L2, _most_l2(objective),
-        _STRAY + _TRUE, _MOST_LOW, _EM_STEPS, LEAST_REST,
-    ])  # fmt: skip
-    with one_blas_thread(drawn.Z.size // _COMPILED):
-        theta, l2, low, n_iter, rounds = settle_two(
-            drawn.Z, drawn.y, drawn.weight, drawn.unit, objective.design.n_features,
-            np.ascontiguousarray(theta), penalty_of(objective), np.array(objective.loss.low),
-            objective.loss.gamma, unknown.penalty, unknown.plateaus, _STRAY * shares, limits,
-        )  # fmt: skip
+    limits = Limits(
+        _ROUNDS, _STEADY, _STEADY_LOW, _LEAST_L2, _most_l2(objective), _STRAY + _TRUE, _MOST_LOW,
+        _EM_STEPS, LEAST_REST,
+    )  # fmt: skip
+    rules = Rules(*FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO).rules)
+    theta, l2, low, n_iter, rounds = settle_two(
+        drawn.Z.T, drawn.y, drawn.weight, drawn.unit, objective.design.n_features,
+        np.ascontiguousarray(theta), penalty_of(objective), np.array(objective.loss.low),
+        objective.loss.gamma, unknown.penalty, unknown.plateaus, _STRAY * shares, rules,
+        limits,
+    )  # fmt: skip
     return Settled(with_plateaus(with_penalty(objective, l2), low), theta, n_iter, rounds)
 
 

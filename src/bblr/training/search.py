@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 # of the prior each, which is centred on the classes.
 PLATEAUS = (1 / 102, 0.05, 0.1, 0.2, 0.3)
 _GROWTHS = (4.0, 8.0)
+# A path is behind by so many standard errors of the paired difference before it drops out.
+_CLEARLY = 2.0
 # No weaker penalty than a third of this is tried.
 _WEAKEST = 1e-3
 
@@ -56,6 +58,11 @@ class Slam:
     watch: Watch
 
     @cached_property
+    def _wrong(self) -> dict[Path, NDArray[np.bool_]]:
+        """Which held-out rows are errors of each trial, as far as it has seen them."""
+        return {}
+
+    @cached_property
     def shares(self) -> Floats:
         """Share of each class."""
         shares = class_shares(self.validation.y, self.validation.weight)
@@ -82,7 +89,8 @@ class Slam:
         return self._settle(_best(trials)), trials
 
     def _try(self, what: str, paths: Sequence[Path]) -> list[Trial]:
-        trials = self.validation.trials(f"choose {what}", paths)
+        compare = self._race if self.validation.tells_rows else self.validation.trials
+        trials = compare(f"choose {what}", paths)
         best = _best(trials)
         self.watch.say(
             f"{what}: {len(trials)} trials, best error {100 * best.error:.2f} % at "
@@ -90,6 +98,54 @@ class Slam:
             f"gamma={best.path.gammas[-1]:g}, leverage={best.path.leverage}"
         )
         return trials
+
+    def _race(self, what: str, paths: Sequence[Path]) -> list[Trial]:
+        """Return the trials of paths that are given up once they cannot be chosen any more.
+
+        The error of a trial that was given up is the leader's, plus what it was behind on the
+        folds that it has seen.
+        """
+        validation = self.validation
+        weight = validation.weight[validation.held_out_rows]
+        paths = list(dict.fromkeys(paths))
+        seen = {path: np.zeros((len(path.gammas), 0), dtype=bool) for path in paths}
+        running = paths
+        for folds in validation.rounds:
+            found = validation.wrong(what, running, folds)
+            for path, more in zip(running, found, strict=True):
+                seen[path] = np.hstack([seen[path], more])
+                self._wrong.update((path.until(k), row) for k, row in enumerate(seen[path]))
+            leader = self._leader(seen[running[0]].shape[1], weight)
+            running = [path for path in running if self._can_win(path, seen[path], leader, weight)]
+            if not running or self.watch.stopped:
+                break
+        return [
+            Trial(path.until(k), _error(row, leader, weight))
+            for path in paths
+            for k, row in enumerate(seen[path])
+        ]
+
+    def _leader(self, n: int, weight: Floats) -> NDArray[np.bool_]:
+        """Return the errors of the trial that has the fewest in the first rows, if it knows."""
+        known = [row for row in self._wrong.values() if len(row) >= n]
+        return min(known, key=lambda row: float(weight[:n] @ row[:n]))
+
+    def _can_win(
+        self, path: Path, wrong: NDArray[np.bool_], leader: NDArray[np.bool_], weight: Floats
+    ) -> bool:
+        """Whether a path is worth more folds.
+
+        At one of its gammas it must be ahead of the default, which a choice has to beat by more
+        than other folds would change, and not clearly behind the leader.
+        """
+        if path.until(0) == self.default:
+            return True
+        n = wrong.shape[1]
+        errors, own = wrong @ weight[:n], weight[:n] ** 2
+        behind = errors - float(weight[:n] @ leader[:n])
+        doubt = np.sqrt((wrong != leader[:n]) @ own)
+        ahead = errors < float(weight[:n] @ self._wrong[self.default][:n])
+        return bool(np.any(ahead & (behind <= _CLEARLY * doubt)))
 
     def _climb_plateaus(self, best: Trial, gammas: tuple[float, ...]) -> list[Trial]:
         """Walk to weaker and to stronger plateaus for as long as that helps."""
@@ -132,7 +188,7 @@ class Slam:
         if best.path == self.default:
             return self.default
         validation = self.validation
-        gain = validation.losses(self.default) - validation.losses(best.path)
+        gain = self._losses(self.default) - self._losses(best.path)
         rows, weight = validation.held_out_rows, validation.weight
         # Rows held out several times are one example each.
         per_row = np.bincount(rows, gain, len(weight)) / np.maximum(
@@ -144,6 +200,19 @@ class Slam:
             self.watch.say(f"kept the default: the best trial gains {total:.1f} ± {error:.1f}")
             return self.default
         return best.path
+
+    def _losses(self, path: Path) -> Floats:
+        """Return the loss of each held-out row under a path."""
+        wrong = self._wrong.get(path)
+        if wrong is None or len(wrong) < len(self.validation.held_out_rows):
+            return self.validation.losses(path)
+        return wrong.astype(np.float64)
+
+
+def _error(wrong: NDArray[np.bool_], leader: NDArray[np.bool_], weight: Floats) -> float:
+    n, m = len(wrong), len(leader)
+    behind = float(weight[:n] @ wrong - weight[:n] @ leader[:n]) / float(weight[:n].sum())
+    return float(weight[:m] @ leader) / float(weight[:m].sum()) + behind
 
 
 def _strength(plateaus: Plateaus) -> float:

@@ -2,12 +2,13 @@
 
 The rows lie as columns of unit-free coordinates, one feature after the other, so that every inner
 loop runs along rows, and nothing is handed to BLAS, whose threads would wait for one another.
-The steps are those of :class:`bblr.solvers.FisherScoring` on any other design.
+The steps are those that Fisher scoring takes on any other design.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,14 +16,26 @@ from numba import njit
 from bblr._numeric.elementary import JIT
 from bblr._numeric.sampling import systematic
 from bblr.losses.fused import FusedLoss, block_value_residual, positive_weights
-from bblr.solvers.line_search import ARMIJO, WOLFE
 
-# Why a descent ended, as numbers.
-REASONS = ("iteration limit", "converged", "no descent within rounding")
+# Why a descent ended: its steps were used up, it has converged, or rounding hides any descent.
 _LIMIT, _CONVERGED, _STUCK = 0, 1, 2
 # Rows of a block: its scores, labels and weights stay in the first cache.
 _ROWS = 256
-_TRIES = 25
+
+
+class Rules(NamedTuple):
+    """When a descent is done, and what a step must achieve.
+
+    `caution` is a factor on the decrease that a step promises, `tries` how many lengths of a step
+    are tried, `armijo` and `wolfe` what they must achieve.
+    """
+
+    tol: float
+    max_iter: int
+    caution: float
+    armijo: float
+    wolfe: float
+    tries: int
 
 
 @njit(**JIT)
@@ -130,13 +143,10 @@ def _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix)
 
 
 @njit(**JIT)
-def newton_descent(
-    Zt, length, y, weight, fused, l2, penalised, theta, tol, max_iter, unit, caution, most
-):
+def newton_descent(Zt, length, y, weight, fused, l2, penalised, theta, rules, unit, most):
     """Descend from theta; return where, the value and scores there, the steps and the reason.
 
-    See :class:`bblr.solvers.FisherScoring` for the steps and :func:`bblr.solvers.line_search`
-    for their length. `most` rows at most make up a curvature.
+    `most` rows at most make up a curvature, tolerances are counted in `unit`.
     """
     size, n = Zt.shape
     raw, residual, gradient = np.empty(n), np.empty(n), np.empty(size)
@@ -147,24 +157,24 @@ def newton_descent(
     theta = theta.copy()
     least = 1e-6 * weight.sum() / size
     n_iter, reason = 0, _LIMIT
-    while n_iter < max_iter:
+    while n_iter < rules.max_iter:
         positive_weights(fused, raw, y, weight, 0, n, bend)
         step = _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix)
         slope = 0.0
         for j in range(size):
             slope += step[j] * gradient[j]
-        if caution * -0.5 * slope <= tol * (unit + abs(value)):
+        if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
             reason = _CONVERGED
             break
         n_iter += 1
         low, high, t, best_value = 0.0, np.inf, 1.0, np.inf
-        for _ in range(_TRIES):
+        for _ in range(rules.tries):
             for j in range(size):
                 there[j] = theta[j] + t * step[j]
             new = _value_gradient(
                 Zt, y, weight, fused, l2, penalised, there, there_raw, residual, there_gradient
             )
-            if not new <= value + ARMIJO * t * slope:
+            if not new <= value + rules.armijo * t * slope:
                 high = t
                 t = 0.5 * (low + high)
             else:
@@ -174,7 +184,7 @@ def newton_descent(
                 best_value, along = new, 0.0
                 for j in range(size):
                     along += best_gradient[j] * step[j]
-                if along >= WOLFE * slope or t > 1e6:
+                if along >= rules.wolfe * slope or t > 1e6:
                     break
                 low = t
                 t = 2.0 * t if high == np.inf else 0.5 * (low + high)
@@ -192,28 +202,27 @@ def newton_descent(
 
 @njit(**JIT)
 def newton_path(
-    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, tol, max_iter, first_iter,
-    unit, caution, most,
-):  # fmt: skip
+    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, rules, first_rules, most
+):
     """Descend at each gamma from where the last descent ended; return all ends and their scores.
 
-    The first descent starts from the fit under other weights, in `first_iter` steps at most, or
-    from zero where there are none.
+    The first descent starts from the fit under other weights, or from zero where that is to take
+    no step.
     """
     size, n = Zt.shape
     thetas, raws = np.empty((len(gammas), size)), np.empty((len(gammas), n))
     code, low_positive, low_negative, span = fused[0], fused[2], fused[3], fused[4]
-    theta = np.zeros(size)
-    if first_iter > 0:
+    theta, unit = np.zeros(size), min(1.0, weight.max())
+    if first_rules.max_iter > 0:
         first = FusedLoss(code, gammas[0], low_positive, low_negative, span)
         theta = newton_descent(
-            Zt, length, y, first_weight, first, l2, penalised, theta, tol, first_iter,
-            min(1.0, first_weight.max()), caution, most,
+            Zt, length, y, first_weight, first, l2, penalised, theta, first_rules,
+            min(1.0, first_weight.max()), most,
         )[0]  # fmt: skip
     for k in range(len(gammas)):
         stage = FusedLoss(code, gammas[k], low_positive, low_negative, span)
         theta, _, raw, _, _ = newton_descent(
-            Zt, length, y, weight, stage, l2, penalised, theta, tol, max_iter, unit, caution, most
+            Zt, length, y, weight, stage, l2, penalised, theta, rules, unit, most
         )
         thetas[k], raws[k] = theta, raw
     return thetas, raws

@@ -1,0 +1,97 @@
+"""The search over settings gives up paths that cannot be chosen any more, and only those."""
+
+import numpy as np
+import pytest
+
+from bblr import BBLRClassifierCV
+from bblr.losses import Plateaus
+from bblr.training.cross_validation import Path
+from bblr.training.search import Slam, _error
+
+
+class Told:
+    """Errors that were made up: a table for each path, a row of it for each gamma."""
+
+    def __init__(self, tables, n_rounds):
+        self.tables = tables
+        n = next(iter(tables.values())).shape[1]
+        self.weight = np.ones(n)
+        self.held_out_rows = np.arange(n)
+        self.rounds = np.array_split(np.arange(n), n_rounds)
+        self.asked = []
+
+    def wrong(self, what, paths, rows):
+        self.asked.append(list(paths))
+        return [self.tables[path][:, rows] for path in paths]
+
+
+class Silent:
+    stopped = False
+
+
+def path(l2, gammas=(1.0,)):
+    return Path(Plateaus.none(2), l2, gammas, None)
+
+
+def slam(tables, default, n_rounds=3):
+    return Slam(Told(tables, n_rounds), default, (1.0,), 8.0, True, 1.0, Silent())
+
+
+def errors(rate, n=300, gammas=1, seed=0):
+    return np.random.default_rng(seed).random((gammas, n)) < rate
+
+
+def test_a_path_that_is_behind_sees_one_part_of_the_folds():
+    default, good, bad = path(1.0), path(2.0), path(3.0)
+    tables = {default: errors(0.3), good: errors(0.2, seed=1), bad: errors(0.6, seed=2)}
+    race = slam(tables, default)
+    trials = {trial.path: trial.error for trial in race._race("", list(tables))}
+    assert [bad in asked for asked in race.validation.asked] == [True, False, False]
+    assert all(default in asked and good in asked for asked in race.validation.asked)
+    for complete in (default, good):
+        assert trials[complete] == pytest.approx(tables[complete].mean())
+    assert min(trials, key=trials.get) == good
+
+
+def test_what_is_not_ahead_of_the_default_is_given_up():
+    default, same = path(1.0), path(2.0)
+    tables = {default: errors(0.3), same: errors(0.3)}
+    race = slam(tables, default)
+    race._race("", list(tables))
+    assert race.validation.asked == [[default, same], [default], [default]]
+
+
+def test_one_good_gamma_keeps_a_path_running():
+    default, mixed = path(1.0), path(2.0, (1.0, 2.0))
+    table = np.vstack([errors(0.7, seed=1), errors(0.1, seed=2)])
+    race = slam({default: errors(0.3), mixed: table}, default)
+    trials = race._race("", [default, mixed])
+    assert all(mixed in asked for asked in race.validation.asked)
+    assert min(trials, key=lambda trial: trial.error).path == mixed
+
+
+def test_later_paths_race_against_earlier_ones():
+    default, late = path(1.0), path(5.0)
+    tables = {default: errors(0.1), late: errors(0.5, seed=3)}
+    race = slam(tables, default)
+    race._race("", [default])
+    race.validation.asked.clear()
+    race._race("", [late])
+    assert race.validation.asked == [[late]]
+
+
+def test_the_error_of_a_path_that_was_given_up_is_relative_to_the_leader():
+    leader, weight = np.array([1, 0, 0, 0], dtype=bool), np.ones(4)
+    assert _error(np.array([1, 1], dtype=bool), leader, weight) == pytest.approx(0.25 + 0.5)
+    assert _error(leader, leader, weight) == 0.25
+
+
+def test_trials_of_one_seed_are_the_same_on_any_number_of_threads(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = X[:, 0] + rng.normal(size=150) > 0
+    several = BBLRClassifierCV(random_state=0).fit(X, y)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    one = BBLRClassifierCV(random_state=0).fit(X, y)
+    assert one.trials_ == several.trials_
+    assert np.array_equal(one.coef_, several.coef_)
