@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bblr._numeric.tensors import local
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
 from bblr.designs.gram.expansion_design import Expansion
-from bblr.inputs.adapter import Adapter, Training, finite_scores
+from bblr.inputs.adapter import Adapter, Floats, Training, finite_scores
 from bblr.inputs.labels import Labels, encode, naming_labels
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -97,17 +98,36 @@ class ArrayAdapter(Adapter):
 
         Of small arrays its checks take longer than many a fit.
         """
-        X, estimator = self.X, self.estimator
-        named = hasattr(estimator, "feature_names_in_")
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _PRECISIONS and X.size > 0
-        if not plain or named or not all(_are_labels(each, len(X)) for each in y):
+        if not self._is_plain(reset) or not all(_are_labels(each, len(self.X)) for each in y):
             return False
         # The sum of squares is not finite either where one of them is not.
-        if not np.isfinite(np.vdot(X, X)):
+        if not np.isfinite(np.vdot(self.X, self.X)):
             return False
         if reset:
-            estimator.n_features_in_ = X.shape[1]
-        return bool(estimator.n_features_in_ == X.shape[1])
+            self.estimator.n_features_in_ = self.X.shape[1]
+        return True
+
+    def _is_plain(self, reset: bool) -> bool:
+        """Whether X is an array of the right shape that needs no conversion."""
+        X, estimator = self.X, self.estimator
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype in _PRECISIONS
+            and X.size > 0
+            and not hasattr(estimator, "feature_names_in_")
+            and (reset or X.shape[1] == estimator.n_features_in_)
+        )
+
+    def scores(self, coef: Floats, intercept: Floats) -> Any:
+        """Return the linear scores of the rows, a column each where they are many."""
+        if self._is_plain(reset=False):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._design(self.X).scores(coef, intercept)
+                # Of a row that is not finite the scores are not, either: those need a closer look.
+                if isfinite(float(found.sum())):
+                    return self.in_kind(found)
+        return super().scores(coef, intercept)
 
 
 def _are_labels(y: Any, n: int) -> bool:

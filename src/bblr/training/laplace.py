@@ -97,13 +97,14 @@ class Laplace:
         times itself.
     effective : float
         How many of the weights the data have settled, rather than the penalty.
-    precondition : None
-        Newton steps want a curvature of their own.
     """
 
     inverse: Floats
     effective: float
-    precondition: Any = None
+
+    def precondition(self, vector: Floats) -> Floats:
+        """Return the covariance times a vector: an approximate Newton step."""
+        return (self.inverse @ vector) @ self.inverse
 
     def variance(self, Z: Floats) -> Floats:
         """Return the variance of the raw score of each row; `Z` is column-major."""

@@ -30,6 +30,7 @@ from bblr.training.laplace import (
     leave_one_out,
 )
 from bblr.training.start import (
+    MAX_NEWTON,
     Fitted,
     centred_plateaus,
     gaussian,
@@ -201,11 +202,9 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
             return _settle_compiled(objective, theta, drawn, unknown, shares)
-    descent: Any = (
-        FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO)
-        if one
-        else LBFGS(tol=_TOL_MANY, max_iter=_STEPS_MANY)
-    )
+    descent: Any = LBFGS(tol=_TOL_TWO if one else _TOL_MANY, max_iter=_STEPS_MANY)
+    if one and objective.size <= MAX_NEWTON:
+        descent = FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition = None

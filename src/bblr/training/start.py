@@ -45,8 +45,9 @@ _SHRUNK = 1e-2
 # Below this gamma every loss is flat.
 _BLUNT = 1e-6
 
-# Up to this many parameters a Newton step is cheap beside a pass over the data.
-_MAX_NEWTON = 1500
+# Up to this many parameters a matrix of curvatures for every step is cheap beside a pass over the
+# data; beyond, one of them serves all steps.
+MAX_NEWTON = 256
 # Stages before the last only prepare it: their tolerance is this many times larger.
 LOOSE = 10.0
 _LEARNING_ROUNDS = 5
@@ -154,7 +155,7 @@ def make_descent(
 
     Of several scores a row the Fisher information is known but roughly; L-BFGS finds out the rest.
     """
-    cheap = n_scores == 1 and size <= _MAX_NEWTON
+    cheap = n_scores == 1 and size <= MAX_NEWTON
     if solver == "lbfgs" or (solver != "fisher" and not cheap):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
     return FisherScoring(tol=tol, max_iter=max_iter)
