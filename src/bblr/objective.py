@@ -105,7 +105,7 @@ class Objective(Generic[LossT]):
         return small_tables.newton_descent(
             self.columns, self.design.square_lengths, self.y, self.weight, self.loss.fused,
             self._l2, self.design.n_features, theta, small_tables.Rules(*rules), self.unit,
-            sample_rows(self.size),
+            self.total, sample_rows(self.size),
         )  # fmt: skip
 
     def newton_path(
@@ -116,11 +116,12 @@ class Objective(Generic[LossT]):
         first_rules: Sequence[Any],
     ) -> tuple[Floats, Floats]:
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
+        first = self.weight if first_weight is None else first_weight
         return small_tables.newton_path(
-            self.columns, self.design.square_lengths, self.y, self.weight,
-            self.weight if first_weight is None else first_weight, self.loss.fused,
-            np.array(gammas), self._l2, self.design.n_features, small_tables.Rules(*rules),
-            small_tables.Rules(*first_rules), sample_rows(self.size),
+            self.columns, self.design.square_lengths, self.y, self.weight, first,
+            self.loss.fused, np.array(gammas), self._l2, self.design.n_features,
+            small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
+            min(1.0, float(first.max())), self.total, sample_rows(self.size),
         )  # fmt: skip
 
     @property
