@@ -18,7 +18,7 @@ from bblr._numeric.sampling import systematic
 from bblr.losses.fused import FusedLoss, block_value_residual, positive_weights
 
 # Why a descent ended: its steps were used up, it has converged, or rounding hides any descent.
-_LIMIT, _CONVERGED, _STUCK = 0, 1, 2
+LIMIT, CONVERGED, STUCK = 0, 1, 2
 # Rows of a block: its scores, labels and weights stay in the first cache.
 _ROWS = 256
 
@@ -199,13 +199,13 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
                 break
         n_iter += 1
         if best_value == np.inf:
-            return theta, value, raw, n_iter, _STUCK
+            return theta, value, raw, n_iter, STUCK
         theta, best = best, theta
         raw, best_raw = best_raw, raw
         gradient, best_gradient = best_gradient, gradient
         value = best_value
         if n_iter >= rules.max_iter:
-            return theta, value, raw, n_iter, _LIMIT
+            return theta, value, raw, n_iter, LIMIT
         positive_weights(fused, raw, y, weight, 0, n, bend)
         if n > most:
             _sampled_moments(Zt, length, bend, most, matrix)
@@ -213,7 +213,7 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
             second_moments(Zt, bend, matrix)
         slope = _newton_step(matrix, bend, l2, penalised, 1e-6 * total / size, gradient, step)
         if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
-            return theta, value, raw, n_iter, _CONVERGED
+            return theta, value, raw, n_iter, CONVERGED
 
 
 @njit(**JIT)

@@ -65,6 +65,20 @@ def stopped(stage: Stage) -> Stage:
     return stage._replace(reason=f"{stage.reason}, stopped by a callback")
 
 
+# Why a compiled descent ended.
+_REASONS = ("iteration limit", "converged", "no descent within rounding")
+
+
+def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
+    """Return the end of a compiled descent, where the objective has one for its data."""
+    descend = getattr(objective, descent, None)
+    found = None if descend is None else descend(*arguments)
+    if found is None:
+        return None
+    theta, value, raw, n_iter, reason = found
+    return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
+
+
 def require(objective: Any, solver: str, *methods: str) -> None:
     """Raise a TypeError that names the methods a solver needs and the objective lacks."""
     missing = [name for name in methods if not callable(getattr(objective, name, None))]
