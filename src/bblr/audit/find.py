@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -17,7 +18,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bblr._checks import check_jobs
+from bblr._checks import CONSTRAINTS
 from bblr._numeric.tensors import local
 from bblr.audit.flips import estimate_flips
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
@@ -104,7 +105,7 @@ def find_label_errors(
     True
     """
     _check_estimator(estimator)
-    check_jobs(n_jobs)
+    validate_parameter_constraints(CONSTRAINTS, {"n_jobs": n_jobs}, "find_label_errors")
     data = _labelled(X, y, sample_weight)
     if get_tags(estimator).input_tags.pairwise and not sp.issparse(data.X):
         # Both sides of a kernel are cut by number, which a data frame takes for names.

@@ -23,9 +23,14 @@ from bblr.kernel.kernel_search import (
 )
 from bblr.kernel.sparsify import Sparsify
 from bblr.losses import Plateaus
-from bblr.solvers import LBFGS
-from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
-from bblr.training.folds import make_folds, makes_folds
+from bblr.training.cross_validation import (
+    Path,
+    Trial,
+    Validation,
+    learned_plateaus,
+    make_folds,
+    makes_folds,
+)
 from bblr.training.monitor import Watch
 from bblr.training.search import Slam
 
@@ -55,10 +60,6 @@ def widths_to_try(kernel_gammas: Any, kernel: Any, problem: KernelProblem) -> tu
     if not isinstance(kernel_gammas, str):
         widths = check_numbers("kernel_gammas", kernel_gammas, low=0, strict=True)
         return tuple(sorted(widths))
-    if kernel_gammas != "auto":
-        raise ValueError(
-            f"kernel_gammas must be 'auto' or a sequence of numbers, got {kernel_gammas!r}."
-        )
     if callable(kernel) or kernel in _WIDTHLESS:
         return (1.0,)
     scale = scale_width(problem.gram.X, problem.weight, kernel)
@@ -66,19 +67,16 @@ def widths_to_try(kernel_gammas: Any, kernel: Any, problem: KernelProblem) -> tu
 
 
 def make_search(
-    cv: Any,
+    estimator: Any,
     problem: KernelProblem,
     rows: NDArray[np.intp],
     training: Training,
-    descent: LBFGS,
     random: Any,
-    n_jobs: int | None,
     watch: Watch,
-    scoring: str,
     groups: Any,
 ) -> KernelSearch:
-    """Return the cross-validation, on a sample where there are many rows."""
-    part = problem
+    """Return the cross-validation of an estimator, on a sample where there are many rows."""
+    part, cv = problem, estimator.cv
     if makes_folds(cv):
         if len(problem.y) > TUNING_ROWS:
             part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
@@ -88,12 +86,11 @@ def make_search(
     return KernelSearch(
         part,
         folds,
-        descent,
         TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
         int(random.randint(2**31 - 1)),
-        None if part.gram.device is not None else n_jobs,
+        None if part.gram.device is not None else estimator.n_jobs,
         watch,
-        scoring,
+        estimator.scoring,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import stopped
-from bblr.training.link import Link
+from bblr.training.cross_validation import Fold, Path
 from bblr.training.monitor import Watch
 from bblr.training.start import (
     LOOSE,
@@ -73,6 +73,8 @@ class KernelProblem:
         Whether there is an intercept.
     cache_bytes : float
         Memory for features.
+    descent : LBFGS
+        Descent of a stage; Newton steps take its place where there are few features.
     """
 
     gram: Gram
@@ -81,6 +83,12 @@ class KernelProblem:
     rkhs: bool
     fit_intercept: bool
     cache_bytes: float
+    descent: LBFGS = field(default_factory=LBFGS)
+
+    def at_width(self, kernel_gamma: float) -> KernelProblem:
+        """Return the problem with a kernel of that inverse width."""
+        function = replace(self.gram.function, gamma=kernel_gamma)
+        return replace(self, gram=self.gram.like(function, self.gram.X))
 
     def on_rows(self, rows: Rows) -> KernelProblem:
         """Return the problem of some of the rows."""
@@ -151,9 +159,7 @@ class KernelProblem:
         drawn = rng.choice(rest, more, replace=False, p=share[rest] / share[rest].sum())
         return np.concatenate([chosen, drawn])
 
-    def centres(
-        self, count: int, prior: Plateaus, l2: float, descent: Any, rng: np.random.Generator
-    ) -> Rows:
+    def centres(self, count: int, path: Path, rng: np.random.Generator) -> Rows:
         """Return centres among the rows that a first, rough fit has not settled.
 
         In the exact solution the weight of a row is its residual over the penalty: rows far on
@@ -163,22 +169,58 @@ class KernelProblem:
         problem = self.on_rows(pilot)
         some = problem.spread_centres(problem.weight, min(_PILOT_CENTRES, count), rng)
         basis = problem.basis(some, rng)
-        fitted = fit(problem, basis, prior, l2, (1.0,), descent)
+        fitted = problem.fit(basis, path._replace(gammas=(1.0,)))
         raw = self._scores(pilot[basis.centres], fitted.weights, fitted.intercept)
         return self.spread_centres(self.pulls(fitted.objective.loss, raw), count, rng)
 
-    def chosen_basis(
-        self,
-        limit: int | None,
-        prior: Plateaus,
-        l2: float,
-        descent: Any,
-        rng: np.random.Generator,
-    ) -> Basis:
-        """Return the basis over so many centres, or over all rows."""
-        if limit is None:
-            return self.full_basis()
-        return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
+    def fit_dense(
+        self, path: Path, limit: int | None, rng: np.random.Generator, watch: Watch | None = None
+    ) -> KernelFit:
+        """Return the fit over so many centres, or over all rows where the limit is None."""
+        watch = watch or Watch()
+        with watch.task("centres"):
+            if limit is None:
+                basis = self.full_basis()
+            else:
+                basis = self.basis(self.centres(limit, path, rng), rng)
+        watch.say(f"{len(basis.centres)} centres among {self.gram.n_rows} rows")
+        return self.fit(basis, path, watch)
+
+    def fit(self, basis: Basis, path: Path, watch: Watch | None = None) -> KernelFit:
+        """Walk through the gammas of a path in the coordinates of a basis."""
+        large = basis.transform.shape[1] > _MAX_NEWTON
+        penalty = gaussian(path.l2, BetaBernoulli(path.prior))
+        objective = self.objective(basis, path.prior, penalty, uncorrelated=large)
+        stage: Any = self.descent
+        if not large and objective.n_scores == 1:
+            stage = FisherScoring(tol=stage.tol, max_iter=stage.max_iter)
+        theta = np.zeros(objective.size)
+        # Under most kernels all rows are equally long, and none reaches farther than another.
+        if np.ptp(self.gram.diagonal) > 1e-9 * float(self.gram.diagonal.max()):
+            start = replace(stage, tol=LOOSE * stage.tol)
+            theta = robust_start(objective.with_gamma(path.gammas[0]), start, theta)
+
+        def fitted(solution: Solution) -> KernelFit:
+            return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
+
+        tell = (watch or Watch()).walk(path.gammas)
+        annealing = Annealing(path.gammas, descent=stage, keep="last", loose=LOOSE)
+        solution = annealing.minimise(
+            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
+        )
+        return fitted(solution)
+
+    def held_out(self, fold: Fold, fitted: KernelFit) -> Held:
+        """Return how a fit to the training rows of a fold does on the others."""
+        centres = fold.train[fitted.basis.centres]
+        raw = self.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
+        return self.scored(fitted.objective.loss, raw, fold.test)
+
+    def scored(self, loss: BetaBernoulli, raw: Floats, rows: Rows) -> Held:
+        """Return how raw scores of some of the rows do."""
+        y, weight = self.y[rows], self.weight[rows]
+        errors, value = weight @ loss.wrong(y, raw), weight @ loss.value(y, raw)
+        return Held(float(errors), float(value), loss.decision(raw))
 
     def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
         """Return how hard each row pulls at its score, or at those of all classes."""
@@ -196,6 +238,14 @@ class KernelProblem:
             for s in range(0, self.gram.n_rows, step)
         ]
         return np.concatenate(parts) + intercept
+
+
+class Held(NamedTuple):
+    """How a setting did on held-out rows: errors, loss under the plateaus, decision values."""
+
+    errors: float
+    loss: float
+    decision: Floats
 
 
 class KernelFit(NamedTuple):
@@ -237,53 +287,6 @@ class KernelFit(NamedTuple):
         return float(found[0]) if len(found) == 1 else found
 
     @property
-    def prior(self) -> Plateaus:
-        """Plateaus of the fit."""
-        return Link.of_loss(self.objective.loss).plateaus
-
-    @property
     def raw(self) -> Floats:
         """Raw scores of the rows."""
         return self.objective.rows.local(self.objective.scores(self.solution.theta))
-
-
-def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
-    """Return the descent of a stage."""
-    return LBFGS(tol=tol, max_iter=5 * max_iter)
-
-
-def fit(
-    problem: KernelProblem,
-    basis: Basis,
-    prior: Plateaus,
-    l2: float,
-    gammas: tuple[float, ...],
-    descent: LBFGS,
-    watch: Watch | None = None,
-) -> KernelFit:
-    """Walk through the gammas in the coordinates of a basis, each told to a watch."""
-    large = basis.transform.shape[1] > _MAX_NEWTON
-    objective = problem.objective(
-        basis, prior, gaussian(l2, BetaBernoulli(prior)), uncorrelated=large
-    )
-    stage: Any = descent
-    if not large and objective.n_scores == 1:
-        stage = FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
-    theta = np.zeros(objective.size)
-    # Under most kernels all rows are equally long, and none reaches farther than another.
-    if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
-        start = replace(stage, tol=LOOSE * stage.tol)
-        theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
-    annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
-
-    def fitted(solution: Solution) -> KernelFit:
-        return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
-
-    if watch is None:
-        return fitted(annealing.minimise(objective, theta))
-    tell = watch.walk(gammas)
-    return fitted(
-        annealing.minimise(
-            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
-        )
-    )

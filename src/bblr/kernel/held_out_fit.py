@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import score_held_out
-from bblr.kernel.sparse_fit import SHARES
+from bblr.kernel.sparse_fit import SHARES, sparsest_best
 from bblr.losses import Plateaus
-from bblr.training.folds import Fold
+from bblr.training.cross_validation import Fold, Path
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import likeliest_plateaus
 from bblr.training.start import resolve_prior
 
-FitPart = Callable[[KernelProblem, Plateaus], KernelFit]
+FitPart = Callable[[KernelProblem, Path], KernelFit]
 Mixture = Callable[[KernelProblem, KernelFit, float], KernelFit]
 
 _HELD_OUT = 0.25
@@ -27,6 +26,7 @@ _FOLDS = 5
 
 def learned_prior(
     problem: KernelProblem,
+    path: Path,
     n_classes: int,
     fit_part: FitPart,
     rng: np.random.Generator,
@@ -40,10 +40,12 @@ def learned_prior(
     ----------
     problem : KernelProblem
         The training rows, of each class two at least.
+    path : Path
+        Penalty and gammas; its plateaus are not used.
     n_classes : int
         Number of classes.
     fit_part : callable
-        Fits some of the rows under given plateaus.
+        Fits some of the rows along a path.
     rng : Generator
         Draws the folds.
     watch : Watch
@@ -54,9 +56,9 @@ def learned_prior(
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
     decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
     with watch.task("learn plateaus", folds.n_splits):
-        for train, test in folds.split(problem.y[:, None], problem.y):
-            fitted = fit_part(problem.on_rows(train), mild)
-            decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
+        for fold in map(Fold._make, folds.split(problem.y[:, None], problem.y)):
+            fitted = fit_part(problem.on_rows(fold.train), path._replace(prior=mild))
+            decision[fold.test] = problem.held_out(fold, fitted).decision
             watch.step("fold")
     learned = likeliest_plateaus(decision, problem.y, problem.weight)
     watch.say(f"learned plateaus {learned}")
@@ -65,7 +67,7 @@ def learned_prior(
 
 def validated_share(
     problem: KernelProblem,
-    prior: Plateaus,
+    path: Path,
     fit_part: FitPart,
     mixture: Mixture,
     rng: np.random.Generator,
@@ -77,10 +79,10 @@ def validated_share(
     ----------
     problem : KernelProblem
         The training rows.
-    prior : Plateaus
-        Plateaus.
+    path : Path
+        Plateaus, penalty and gammas.
     fit_part : callable
-        Fits some of the rows under given plateaus.
+        Fits some of the rows along a path.
     mixture : callable
         Fits them under the mixture, from that fit and with a share to start in its narrow cluster.
     rng : Generator
@@ -91,17 +93,14 @@ def validated_share(
     if problem.rarest() < 2:
         return 0.5
     seed = int(rng.integers(2**31 - 1))
-    classes = len(np.unique(problem.y))
-    count = max(classes, ceil(_HELD_OUT * len(problem.y)))
+    count = max(len(np.unique(problem.y)), ceil(_HELD_OUT * len(problem.y)))
     split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
-    train, test = next(split.split(problem.y[:, None], problem.y))
-    part = problem.on_rows(train)
-    dense = fit_part(part, prior)
+    fold = Fold._make(next(split.split(problem.y[:, None], problem.y)))
+    part = problem.on_rows(fold.train)
+    dense = fit_part(part, path)
     errors: list[float] = []
     for share in SHARES:
-        fitted = mixture(part, dense, share)
-        errors.append(score_held_out(problem, Fold(train, test), fitted).errors)
+        errors.append(problem.held_out(fold, mixture(part, dense, share)).errors)
         if watch.step("share"):
             break
-    # Of equals the sparsest.
-    return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]
+    return SHARES[sparsest_best(errors)]

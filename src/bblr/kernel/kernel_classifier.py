@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from bblr._checks import all_or_nothing
-from bblr.inputs import Training
+from bblr._checks import AT_LEAST_0, all_or_nothing, check_parameters
 from bblr.kernel.expansion import KernelClassifier
-from bblr.kernel.fit import (
-    KernelFit,
-    KernelProblem,
-    fit,
-    make_kernel_descent,
-)
+from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.held_out_fit import learned_prior, validated_share
 from bblr.kernel.kernel_front import (
+    KERNEL_CONSTRAINTS,
     centre_limit,
-    check_kernel_parameters,
     kernel_training,
     make_problem,
 )
-from bblr.kernel.sparse_fit import Elimination, gauss_laplace
-from bblr.losses import Plateaus
+from bblr.kernel.sparse_fit import Elimination, gauss_laplace, training_figures
 from bblr.solvers import Stage, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.link import Link
+from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
 from bblr.training.start import resolve_prior
 
@@ -166,6 +161,12 @@ default="rbf"
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "l2": [AT_LEAST_0],
+        "laplace_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"validated"})],
+    }
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -242,132 +243,76 @@ default="rbf"
         >>> KernelBBLRClassifier().fit(X, y).score(X, y)
         1.0
         """
-        self._check_parameters()
+        check_parameters(self)
         training = kernel_training(self, X, y, sample_weight)
         problem, rows = make_problem(self, training, self.kernel_gamma)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("dense_dual_coef_", "sparsity_path_"):
             self.__dict__.pop(name, None)
+        n_classes = len(training.classes)
+        prior = resolve_prior(
+            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
+        )
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        path = Path(prior, float(self.l2), gammas, None)
         learns, drops = self.prior == "learned", self.sparsity is not None
         dense: KernelFit | None = None
 
         def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
-            best = best.after(trace)
-            estimator._unpack(best, dense or best, problem, rows, training)
+            estimator._unpack_expansion(best.after(trace), problem, rows, training)
+            if drops:
+                estimator.dense_dual_coef_ = (dense or best).weights
 
         watch = Watch(self, X, y, sample_weight)
         with watch.over(len(gammas) + 1 + learns + drops, unpack):
-            prior = self._resolve_prior(problem, len(training.classes), rng, watch)
-            fitted = dense = self._fit_dense(problem, prior, rng, gammas, watch)
+            if learns and problem.rarest() > 1:
+                fit_part = partial(self._fit_dense, rng)
+                learned = learned_prior(problem, path, n_classes, fit_part, rng, watch)
+                path = path._replace(prior=learned)
+            fitted = dense = self._fit_dense(rng, problem, path, watch)
             if drops and not watch.stopped:
                 with watch.task("drop vectors", None):
-                    fitted = self._drop(problem, dense, rng, watch)
+                    fitted = self._drop(problem, dense, path, rng, watch)
                 fitted = fitted.noted(watch.stopped)
-            self._unpack(fitted, dense, problem, rows, training)
+            self._unpack_expansion(fitted, problem, rows, training)
+            if drops:
+                self.dense_dual_coef_ = dense.weights
         return self
-
-    def _unpack(
-        self,
-        fitted: KernelFit,
-        dense: KernelFit,
-        problem: KernelProblem,
-        rows: NDArray[np.intp],
-        training: Training,
-    ) -> None:
-        self._unpack_expansion(fitted, problem.gram.function, rows, training)
-        self.link_ = Link.of_loss(fitted.objective.loss)
-        self.prior_, self.gamma_ = self.link_.plateaus, self.link_.gamma
-        if self.sparsity is not None:
-            self.dense_dual_coef_ = dense.weights
-
-    def _check_parameters(self) -> None:
-        share = {"low": 0, "words": ("validated",)}
-        check_kernel_parameters(self, l2={"low": 0}, laplace_share=share)
-        if not isinstance(self.laplace_share, str) and self.laplace_share >= 1:
-            raise ValueError(
-                f"laplace_share must be below 1, got {self.laplace_share!r}: some weights must be "
-                "free."
-            )
 
     def _fit_dense(
         self,
-        problem: KernelProblem,
-        prior: Plateaus,
         rng: np.random.Generator,
-        gammas: tuple[float, ...],
-        watch: Watch,
+        problem: KernelProblem,
+        path: Path,
+        watch: Watch | None = None,
     ) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        l2 = float(self.l2)
-        limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
-        with watch.task("centres"):
-            basis = problem.chosen_basis(limit, prior, l2, descent, rng)
-        watch.say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
-        return fit(problem, basis, prior, l2, gammas, descent, watch)
-
-    @property
-    def _vectors_wanted(self) -> int | None:
-        return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
-
-    def _resolve_prior(
-        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
-    ) -> Plateaus:
-        prior = resolve_prior(
-            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
-        )
-        if self.prior != "learned" or problem.rarest() < 2:
-            return prior
-        return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)
-
-    def _fit_part(
-        self, rng: np.random.Generator, problem: KernelProblem, prior: Plateaus
-    ) -> KernelFit:
-        """Return the dense fit of some of the rows, of which nobody hears."""
-        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
-        return self._fit_dense(problem, prior, rng, gammas, Watch())
+        wanted = self.max_vectors if self.sparsity == "backward" else None
+        limit = centre_limit(self.max_centers, problem.gram.n_rows, wanted)
+        return problem.fit_dense(path, limit, rng, watch)
 
     def _drop(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
+        self,
+        problem: KernelProblem,
+        dense: KernelFit,
+        path: Path,
+        rng: np.random.Generator,
+        watch: Watch,
     ) -> KernelFit:
-        if self.sparsity == "gauss-laplace":
-            return self._mix(problem, dense, rng, watch)
-        elimination = Elimination(
-            problem,
-            dense.prior,
-            float(self.l2),
-            dense.objective.loss.gamma,
-            make_kernel_descent(self.tol, int(self.max_iter)),
-            rng,
-            callback=lambda fitted: self.sparsity_path_.append(_figures(fitted)),
-            watch=watch,
-        )
-        self.sparsity_path_ = [_figures(dense)]
-        if self.max_vectors is None:
-            return elimination.to_rise(dense)
-        size = int(self.max_vectors)
-        return next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+        """Return the fit with fewer vectors."""
+        most = self.max_vectors
+        if self.sparsity == "backward":
+            elimination = Elimination(problem, path, rng, watch, [training_figures(dense)])
+            self.sparsity_path_ = elimination.refits
+            if most is None:
+                return elimination.to_rise(dense)
+            return next(elimination.to_sizes(elimination.pool(dense, most), (most,)))
 
-    def _mix(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
-    ) -> KernelFit:
+        def mixture(part: KernelProblem, full: KernelFit, share: float) -> KernelFit:
+            return gauss_laplace(part, full, path, share, most)
+
         share = self.laplace_share
         if share == "validated":
-            share = validated_share(
-                problem, dense.prior, partial(self._fit_part, rng), self._mixture, rng, watch
-            )
+            fit_part = partial(self._fit_dense, rng)
+            share = validated_share(problem, path, fit_part, mixture, rng, watch)
             watch.say(f"{share:g} of the weights start in the narrow cluster")
-        return self._mixture(problem, dense, float(share))
-
-    def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        most = None if self.max_vectors is None else int(self.max_vectors)
-        return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
-
-
-def _figures(fitted: KernelFit) -> tuple[int, float, float]:
-    """Return the number of centres, and the error and mean loss of the training rows."""
-    objective, solution = fitted.objective, fitted.solution
-    total = objective.rows.total(objective.weight)
-    cost = solution.value - objective.penalty.value(objective.weights(solution.theta))
-    return len(fitted.basis.centres), solution.errors / total, cost / total
+        return mixture(problem, dense, float(share))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import all_or_nothing, check_choice, check_numbers
+from bblr._checks import all_or_nothing, check_numbers, check_parameters
 from bblr.inputs import Training
 from bblr.kernel.choice import (
     MANY,
@@ -21,26 +22,28 @@ from bblr.kernel.choice import (
     widths_to_try,
 )
 from bblr.kernel.expansion import KernelClassifier
-from bblr.kernel.fit import KernelFit, KernelProblem, fit, make_kernel_descent
+from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.kernel_front import (
+    KERNEL_CONSTRAINTS,
     centre_limit,
-    check_kernel_parameters,
     kernel_training,
     make_problem,
 )
 from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparsify import HeldOut, Sparsify
+from bblr.losses import Plateaus
 from bblr.solvers import Stage
 from bblr.training.callbacks import with_callbacks
-from bblr.training.cross_validation import Path, Validation, held_out_link, shared_weight
-from bblr.training.folds import makes_folds
-from bblr.training.link import Link
+from bblr.training.cross_validation import (
+    Path,
+    Validation,
+    held_out_link,
+    makes_folds,
+    shared_weight,
+)
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
-from bblr.training.start import (
-    check_prior_name,
-    resolve_prior,
-)
+from bblr.training.start import PRIORS, resolve_prior
 
 Floats = NDArray[np.float64]
 
@@ -149,6 +152,13 @@ default="accuracy"
     (True, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "kernel_gammas": [StrOptions({"auto"}), "array-like"],
+        "prior": [StrOptions({"tuned", *PRIORS}), Plateaus],
+        "scoring": [StrOptions(set(SCORINGS))],
+    }
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -228,38 +238,29 @@ default="accuracy"
         >>> model.l2_ in (1.0, 0.1), model.score(X, y)
         (True, 1.0)
         """
-        l2s = self._check_parameters()
+        check_parameters(self)
+        l2s = tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
         training = kernel_training(self, X, y, sample_weight)
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
         watch = Watch(self, X, y, sample_weight)
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        search = make_search(
-            self.cv, problem, rows, training, descent, random, self.n_jobs, watch, self.scoring,
-            groups,
-        )  # fmt: skip
+        search = make_search(self, problem, rows, training, random, watch, groups)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with watch.over(3 if self.sparsity is None else 4):
             with watch.search():
                 chosen = self._choose(search, problem, l2s, len(training.classes))
-            path, final = chosen.path, replace(search, problem=problem).at_width(chosen.width)
-            self.kernel_gamma_, self.l2_, self.prior_ = chosen.width, path.l2, path.prior
+            path, final = chosen.path, problem.at_width(chosen.width)
+            self.l2_ = path.l2
 
             def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
                 # With the link of the loss itself while there is none of held-out scores.
-                best = best.after(trace)
-                estimator.link_ = Link.of_loss(best.objective.loss)
-                estimator.gamma_ = estimator.link_.gamma
-                estimator._unpack_expansion(best, final.gram.function, rows, training)
+                estimator._unpack_expansion(best.after(trace), final, rows, training)
 
             watch.unpack = unpack
             fitted, held = self._fit_chosen(chosen, final, random, watch)
-            self.gamma_ = fitted.objective.loss.gamma
-            self.link_, shift = Link.of_loss(fitted.objective.loss), np.zeros(1)
-            if not watch.stopped:
-                self.link_, shift = _fit_link(chosen.validation, path, held)
-            self._unpack_expansion(fitted, final.gram.function, rows, training, shift)
+            link = None if watch.stopped else _fit_link(chosen.validation, path, held)
+            self._unpack_expansion(fitted, final, rows, training, link)
         return self
 
     def _choose(
@@ -268,10 +269,8 @@ default="accuracy"
         """Return width, penalty, plateaus and schedule, by cross-validation."""
         widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
         watch = search.watch
-        standing = self.prior
-        if self.prior in ("tuned", "learned"):
-            standing = "mild"
         part = search.problem
+        standing = "mild" if self.prior in ("tuned", "learned") else self.prior
         prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
         self.grid_ = search.grid(widths, l2s, prior)
         repeats = search.held_out / float(part.weight.sum())
@@ -285,9 +284,8 @@ default="accuracy"
         path, self.trials_ = choose_path(validation, default, self.prior, float(self.gamma_limit))
         if self.sparsity is None:
             return Chosen(best.kernel_gamma, path, validation, None)
-        most = None if self.max_vectors is None else int(self.max_vectors)
         limit = centre_limit(self.max_centers, len(problem.y))
-        sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit)
+        sparsify = Sparsify(search, self.sparsity, self.max_vectors, len(problem.y), limit)
         width = best.kernel_gamma
         if not watch.stopped:
             width, path = sparsify.suited(width, path, widths, l2s)
@@ -297,8 +295,10 @@ default="accuracy"
         self, chosen: Chosen, problem: KernelProblem, random: Any, watch: Watch
     ) -> tuple[KernelFit, HeldOut | None]:
         path, sparsify = chosen.path, chosen.sparsify
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        limit = centre_limit(self.max_centers, problem.gram.n_rows)
         with watch.task("fit on all rows", len(path.gammas) + 1):
-            fitted = dense = self._fit_dense(problem, path, random, watch)
+            dense = problem.fit_dense(path, limit, rng, watch)
         dense = dense._replace(
             solution=replace(dense.solution, trace=watch.noted(dense.solution.trace))
         )
@@ -320,22 +320,6 @@ default="accuracy"
             # A class of one row many times over can be held out only while they are many.
             return make_problem(self, training, 1.0, merge=False)
         return problem, rows
-
-    def _check_parameters(self) -> tuple[float, ...]:
-        check_kernel_parameters(self)
-        check_prior_name(self.prior)
-        check_choice("scoring", self.scoring, SCORINGS)
-        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
-
-    def _fit_dense(
-        self, problem: KernelProblem, path: Path, random: Any, watch: Watch
-    ) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        rng = np.random.default_rng(random.randint(2**31 - 1))
-        limit = centre_limit(self.max_centers, problem.gram.n_rows)
-        with watch.task("centres"):
-            basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
-        return fit(problem, basis, path.prior, path.l2, path.gammas, descent, watch)
 
 
 def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Calibrated:

@@ -7,30 +7,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import check_choice, check_number, check_parameters
+from bblr._checks import CONSTRAINTS, POSITIVE
 from bblr._numeric.arrays import entry_variance, equal_rows
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
+from bblr.solvers import LBFGS
 
 Floats = NDArray[np.float64]
 
-SPARSITIES = ("backward", "gauss-laplace")
-PENALTIES = ("rkhs", "ridge")
+# What both kernel classifiers have.
+KERNEL_CONSTRAINTS: dict[str, Any] = {
+    **CONSTRAINTS,
+    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel_gamma": [StrOptions({"scale", "auto"}), POSITIVE],
+    "penalty": [StrOptions({"rkhs", "ridge"})],
+    "sparsity": [StrOptions({"backward", "gauss-laplace"}), None],
+}
 # Below this the inverse of a variance is not a number, and rows are as good as equal.
 _LEAST_VARIANCE = 1e-290
 # Centres to start an elimination from, for each vector that shall be left.
 _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
-
-
-def check_kernel_parameters(estimator: Any, **own: dict[str, Any]) -> None:
-    """Check the parameters that both kernel classifiers have, and other numbers."""
-    check_choice("penalty", estimator.penalty, PENALTIES)
-    if estimator.sparsity is not None:
-        check_choice("sparsity", estimator.sparsity, SPARSITIES)
-    check_parameters(estimator, **own)
 
 
 def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -84,10 +84,14 @@ def make_problem(
 
     Where rows are few, equal ones are merged unless the caller needs each.
     """
-    function = resolve_kernel(
-        estimator.kernel, kernel_gamma, estimator.degree, estimator.coef0, training.X,
-        training.weight,
-    )  # fmt: skip
+    kernel, width = estimator.kernel, kernel_gamma
+    if width == "scale":
+        width = scale_width(training.X, training.weight, kernel)
+    elif width == "auto":
+        width = 1.0 / training.X.shape[1]
+    function = KernelFunction(
+        kernel, float(width), float(estimator.degree), float(estimator.coef0)
+    )
     problem = KernelProblem(
         training.given.gram(function, training.X),
         training.y,
@@ -96,6 +100,7 @@ def make_problem(
         estimator.penalty == "rkhs" and estimator.sparsity != "gauss-laplace",
         bool(estimator.fit_intercept),
         1e6 * float(estimator.cache_size),
+        LBFGS(tol=estimator.tol, max_iter=5 * int(estimator.max_iter)),
     )
     rows = np.flatnonzero(training.weight > 0)
     if merge and len(rows) <= ALL_CENTRES:
@@ -114,27 +119,6 @@ def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Fl
     first, place = equal_rows(X[rows], y[rows])
     total = np.bincount(place, weight[rows])
     return rows[first], np.asarray(total, dtype=np.float64)
-
-
-def resolve_kernel(
-    kernel: Any, kernel_gamma: Any, degree: Any, coef0: Any, X: Any, weight: Floats
-) -> KernelFunction:
-    """Return the kernel that the parameters of an estimator stand for."""
-    if not callable(kernel):
-        if not isinstance(kernel, str):
-            raise ValueError(
-                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a callable; "
-                f"got {kernel!r}."
-            )
-        check_choice("kernel", kernel, KERNELS)
-    check_number("degree", degree, low=1, integer=True)
-    check_number("coef0", coef0, low=-np.inf)
-    check_number("kernel_gamma", kernel_gamma, low=0, strict=True, words=("scale", "auto"))
-    if kernel_gamma == "scale":
-        width = scale_width(X, weight, kernel)
-    else:
-        width = 1.0 / X.shape[1] if kernel_gamma == "auto" else float(kernel_gamma)
-    return KernelFunction(kernel, width, float(degree), float(coef0))
 
 
 def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:

@@ -18,13 +18,11 @@ from sklearn.utils import check_random_state
 
 from bblr.designs.gram.centres import Basis
 from bblr.inputs import Training
-from bblr.kernel.fit import KernelProblem, fit
+from bblr.kernel.fit import Held, KernelFit, KernelProblem
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
-from bblr.losses import BetaBernoulli, Plateaus
+from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
-from bblr.solvers import LBFGS
-from bblr.training.cross_validation import Path, Validation
-from bblr.training.folds import Fold, make_folds
+from bblr.training.cross_validation import Fold, Path, Validation, make_folds
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
 from bblr.training.start import gaussian
@@ -41,14 +39,6 @@ _LEAST_OF_A_CLASS = 10
 _RANK_TOL = 1e-8
 # Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
 _SHARE_FOLDS = 2
-
-
-class Held(NamedTuple):
-    """How a setting did on held-out rows: errors, loss under the plateaus, decision values."""
-
-    errors: float
-    loss: float
-    decision: Floats
 
 
 class GridCell(NamedTuple):
@@ -70,8 +60,6 @@ class KernelSearch:
         The training rows; the width of its kernel is a placeholder.
     folds : sequence of Fold
         Folds; each row may be held out several times.
-    descent : LBFGS
-        Descent of every fit.
     centres : int or None
         Centres to draw; None where every row is one.
     seed : int
@@ -86,7 +74,6 @@ class KernelSearch:
 
     problem: KernelProblem
     folds: Sequence[Fold]
-    descent: LBFGS
     centres: int | None
     seed: int
     n_jobs: int | None = None
@@ -110,12 +97,6 @@ class KernelSearch:
     def _unwatched(self) -> KernelSearch:
         """Itself as other processes get it: the watch holds all of the data."""
         return replace(self, watch=Watch())
-
-    def at_width(self, kernel_gamma: float) -> KernelProblem:
-        """Return the problem with a kernel of that width."""
-        gram = self.problem.gram
-        function = replace(gram.function, gamma=kernel_gamma)
-        return replace(self.problem, gram=gram.like(function, gram.X))
 
     def basis(self, problem: KernelProblem) -> Basis:
         """Return the coordinates in which all folds are fitted."""
@@ -141,11 +122,18 @@ class KernelSearch:
         rows: int,
         centres: int | None,
     ) -> list[GridCell]:
-        """Return the error and loss of each width and penalty on a fifth of so many rows."""
+        """Return the error and loss of each width and penalty on a fifth of so many rows.
+
+        Centres are drawn as in a fit.
+        """
         fold, cells = self._one_fifth(rows), []
         with self.watch.task("look again", len(pairs)):
-            for pair in pairs:
-                cells.append(_held_out_cell(self, fold, pair, prior, centres))
+            for width, l2 in pairs:
+                problem, rng = self.problem.at_width(width), np.random.default_rng(self.seed)
+                path = Path(prior, l2, (1.0,), None)
+                fitted = problem.on_rows(fold.train).fit_dense(path, centres, rng)
+                held = self.pooled([problem.held_out(fold, fitted)], [fold])
+                cells.append(GridCell(width, l2, held.errors, held.loss))
                 if self.watch.step("width and penalty"):
                     break
         return cells
@@ -154,16 +142,12 @@ class KernelSearch:
         self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
     ) -> Iterator[Held]:
         """Yield how the dense fit and each size do on a fifth of so many rows, one at a time."""
-        fold = self._one_fifth(rows)
-        problem = self.at_width(kernel_gamma)
+        fold, rng = self._one_fifth(rows), np.random.default_rng(self.seed)
+        problem = self.problem.at_width(kernel_gamma)
         part = problem.on_rows(fold.train)
-        rng = np.random.default_rng(self.seed)
-        basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
-        dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
-        yield self.pooled([score_held_out(problem, fold, dense)], [fold])
-        elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], self.descent, rng)
-        for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
-            yield self.pooled([score_held_out(problem, fold, fitted)], [fold])
+        dense = part.fit_dense(path, centres, rng)
+        for held in _held_out_sizes(problem, part, fold, dense, path, sizes, rng):
+            yield self.pooled([held], [fold])
 
     def _one_fifth(self, rows: int) -> Fold:
         """Return a fold that holds a fifth of so many rows out."""
@@ -174,11 +158,11 @@ class KernelSearch:
 
     def validation(self, kernel_gamma: float, prior: Plateaus) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
-        problem = self.at_width(kernel_gamma)
+        problem = self.problem.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
         rows = objective.y, objective.weight
         return Validation(
-            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs,
+            objective.design, *rows, self.folds, problem.descent, self.watch, self.n_jobs,
             self.scoring,
         )  # fmt: skip
 
@@ -211,17 +195,10 @@ class KernelSearch:
         return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
 
 
-def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
-    y, weight = problem.y[rows], problem.weight[rows]
-    decision = loss.decision(raw)
-    wrong = loss.wrong(y, raw)
-    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
-
-
 def _width_cells(
     search: KernelSearch, width: float, l2s: Sequence[float], prior: Plateaus
 ) -> list[GridCell]:
-    problem = search.at_width(width)
+    problem = search.problem.at_width(width)
     whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
     rows = whole.rows
     cells = []
@@ -230,30 +207,12 @@ def _width_cells(
         for fold in search.folds:
             kept = rows.only(whole.weight, fold.train)
             objective = replace(whole, penalty=gaussian(l2, whole.loss), weight=kept)
-            theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
+            theta = problem.descent.minimise(objective, np.zeros(objective.size)).theta
             raw = rows.local(objective.scores(theta))[fold.test]
-            parts.append(_held(problem, whole.loss, raw, fold.test))
+            parts.append(problem.scored(whole.loss, raw, fold.test))
         held = search.pooled(parts, search.folds)
         cells.append(GridCell(width, l2, held.errors, held.loss))
     return cells
-
-
-def _held_out_cell(
-    search: KernelSearch,
-    fold: Fold,
-    pair: tuple[float, float],
-    prior: Plateaus,
-    centres: int | None,
-) -> GridCell:
-    """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
-    width, l2 = pair
-    problem = search.at_width(width)
-    part = problem.on_rows(fold.train)
-    rng = np.random.default_rng(search.seed)
-    basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
-    fitted = fit(part, basis, prior, l2, (1.0,), search.descent)
-    held = search.pooled([score_held_out(problem, fold, fitted)], [fold])
-    return GridCell(width, l2, held.errors, held.loss)
 
 
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
@@ -266,37 +225,44 @@ def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
     return np.sort(np.concatenate(chosen))
 
 
-def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
-    problem = search.at_width(width)
+def fold_fit(
+    search: KernelSearch, fold: Fold, width: float, path: Path
+) -> tuple[KernelProblem, KernelProblem, KernelFit]:
+    """Return the problem at a width, that of the training rows of a fold, and its dense fit."""
+    problem = search.problem.at_width(width)
     part = problem.on_rows(fold.train)
-    dense = fit(part, search.basis(part), path.prior, path.l2, path.gammas, search.descent)
-    return problem, part, dense
+    return problem, part, part.fit(search.basis(part), path)
 
 
-def score_held_out(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
-    """Return how a fit to the training rows of a fold does on the others."""
-    centres = fold.train[fitted.basis.centres]
-    raw = problem.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
-    return _held(problem, fitted.objective.loss, raw, fold.test)
+def _held_out_sizes(
+    problem: KernelProblem,
+    part: KernelProblem,
+    fold: Fold,
+    dense: KernelFit,
+    path: Path,
+    sizes: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Iterator[Held]:
+    yield problem.held_out(fold, dense)
+    elimination = Elimination(part, path, rng)
+    for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
+        yield problem.held_out(fold, fitted)
 
 
 def _fold_sizes(
     search: KernelSearch, fold: Fold, width: float, path: Path, sizes: tuple[int, ...]
 ) -> list[Held]:
-    problem, part, dense = _fold_problem(search, fold, width, path)
+    problem, part, dense = fold_fit(search, fold, width, path)
     rng = np.random.default_rng(search.seed)
-    elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
-    pool = elimination.pool(dense)
-    fits = elimination.to_sizes(pool, sizes)
-    return [score_held_out(problem, fold, fitted) for fitted in (dense, *fits)]
+    return list(_held_out_sizes(problem, part, fold, dense, path, sizes, rng))
 
 
 def _fold_shares(
     search: KernelSearch, fold: Fold, width: float, path: Path, shares: tuple[float, ...]
 ) -> list[Held]:
-    problem, part, dense = _fold_problem(search, fold, width, path)
-    fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
-    return [score_held_out(problem, fold, fitted) for fitted in fits]
+    problem, part, dense = fold_fit(search, fold, width, path)
+    fits = (gauss_laplace(part, dense, path, share, None) for share in shares)
+    return [problem.held_out(fold, fitted) for fitted in fits]
 
 
 def given_folds(

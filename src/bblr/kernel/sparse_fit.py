@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.gram.centres import Basis
-from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
-from bblr.losses import Plateaus
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem
 from bblr.penalties import GaussLaplace
-from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
+from bblr.solvers import GradientDescent, HardEM, RangeSearch, eliminate
+from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
 
 Floats = NDArray[np.float64]
@@ -44,28 +44,24 @@ class Elimination:
     ----------
     problem : KernelProblem
         The training rows.
-    prior : Plateaus
-        Plateaus.
-    l2, gamma : float
-        Penalty and sharpness of the refits.
-    descent : LBFGS
-        Descent of the refits.
+    path : Path
+        Plateaus and penalty of the refits, which are made at the last gamma.
     rng : Generator
         Draws the pool.
-    callback : callable or None
-        Called with each fit on fewer centres.
-    watch : Watch or None
+    watch : Watch
         Hears of each refit, and may say that it was the last.
+
+    Attributes
+    ----------
+    refits : list of tuple
+        The number of vectors, error and mean loss on the training rows of each refit.
     """
 
     problem: KernelProblem
-    prior: Plateaus
-    l2: float
-    gamma: float
-    descent: LBFGS
+    path: Path
     rng: np.random.Generator
-    callback: Callable[[KernelFit], None] | None = None
-    watch: Watch | None = None
+    watch: Watch = field(default_factory=Watch)
+    refits: list[tuple[int, float, float]] = field(default_factory=list)
 
     def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
         """Return the fit on the centres from which vectors are dropped, twice those wanted."""
@@ -80,7 +76,7 @@ class Elimination:
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
         for size in sizes:
-            while len(pool.basis.centres) > size and not self._stopped:
+            while len(pool.basis.centres) > size and not self.watch.stopped:
                 stop = max(size, self._next(pool))
                 for drop in eliminate(*self._model(pool)):
                     if len(drop.kept) <= stop:
@@ -97,7 +93,7 @@ class Elimination:
             if len(larger.basis.centres) <= len(pool.basis.centres):
                 break  # the kernel has no more directions
             pool = larger
-        while not self._stopped:
+        while not self.watch.stopped:
             value, stop, best = pool.solution.value, self._next(pool), None
             for drop in eliminate(*self._model(pool)):
                 value += drop.cost
@@ -112,10 +108,6 @@ class Elimination:
             pool = smaller
         return pool
 
-    @property
-    def _stopped(self) -> bool:
-        return self.watch is not None and self.watch.stopped
-
     def _next(self, pool: KernelFit) -> int:
         count = len(pool.basis.centres)
         large = count * self.problem.gram.n_rows > _LARGE
@@ -123,13 +115,11 @@ class Elimination:
 
     def _fit(self, centres: Rows) -> KernelFit:
         basis = self.problem.basis(centres, self.rng)
-        fitted = fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
-        if self.callback is not None:
-            self.callback(fitted)
-        if self.watch is not None:
-            count = len(fitted.basis.centres)
-            self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
-            self.watch.step("refit", fitted)
+        fitted = self.problem.fit(basis, self.path._replace(gammas=self.path.gammas[-1:]))
+        count = len(fitted.basis.centres)
+        self.refits.append(training_figures(fitted))
+        self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
+        self.watch.step("refit", fitted)
         return fitted
 
     def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
@@ -154,13 +144,21 @@ def _covariance(information: Floats, T: Floats) -> Floats:
     return np.asarray(T @ covariance[:d, :d] @ T.T)
 
 
+def training_figures(fitted: KernelFit) -> tuple[int, float, float]:
+    """Return the number of centres, and the error and mean loss of the training rows."""
+    objective, solution = fitted.objective, fitted.solution
+    total = objective.rows.total(objective.weight)
+    cost = solution.value - objective.penalty.value(objective.weights(solution.theta))
+    return len(fitted.basis.centres), solution.errors / total, cost / total
+
+
+def sparsest_best(errors: Sequence[float]) -> int:
+    """Return which of the shares errs least; of equals the largest, which is the sparsest."""
+    return int(np.flatnonzero(errors == np.min(errors))[-1])
+
+
 def gauss_laplace(
-    problem: KernelProblem,
-    full: KernelFit,
-    share: float,
-    l2: float,
-    max_vectors: int | None,
-    descent: LBFGS,
+    problem: KernelProblem, full: KernelFit, path: Path, share: float, max_vectors: int | None
 ) -> KernelFit:
     """Return the fit under the Gauss-Laplace mixture (Algorithm 3), pruned and refitted.
 
@@ -173,28 +171,25 @@ def gauss_laplace(
         The training rows.
     full : KernelFit
         The L2-regularised fit to start from.
+    path : Path
+        Plateaus and penalty of that fit and of the refit, which is made at the last gamma.
     share : float
         Share of the weights that start in the Laplacian cluster.
-    l2 : float
-        Penalty of the refit.
     max_vectors : int or None
         Keep at most that many, the largest.
-    descent : LBFGS
-        Descent of the refit.
     """
-    loss, prior = full.objective.loss, full.prior
     centres = full.basis.centres
     weights = full.weights
     size = float(np.abs(weights).max(initial=0.0)) or 1.0
     basis = Basis(centres, problem.gram.algebra.eye(len(centres)))
-    objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
+    objective = problem.objective(basis, path.prior, GaussLaplace(), uncorrelated=False)
     columns = weights.reshape(len(centres), -1)
     start = columns.T
     if problem.fit_intercept:
         start = np.column_stack([start, np.atleast_1d(full.intercept)])
     search = RangeSearch(radius=_RADIUS * size, spacing=_SPACING * size)
     em = HardEM(GradientDescent(), search, share)
-    solution, settled = em.settle(objective.with_gamma(loss.gamma), start.ravel())
+    solution, settled = em.settle(objective.with_gamma(path.gammas[-1]), start.ravel())
     weights = objective.weights(solution.theta)
     # Of many classes a vector goes when its weights for all of them do.
     free = ~settled.penalty.laplacian(weights).reshape(columns.shape[::-1])
@@ -204,6 +199,7 @@ def gauss_laplace(
         kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
     if len(kept) == 0:
         kept = np.array([int(np.argmax(reach))])
-    refit = fit(problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent)
+    last = path._replace(gammas=path.gammas[-1:])
+    refit = problem.fit(problem.basis(centres[kept], None), last)
     n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
     return refit._replace(solution=replace(refit.solution, n_iter=n_iter))

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import REFINING_ROWS, Held, KernelSearch
-from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace
-from bblr.training.cross_validation import Path
-from bblr.training.folds import Fold
+from bblr.kernel.fit import Held, KernelFit, KernelProblem
+from bblr.kernel.kernel_search import REFINING_ROWS, KernelSearch
+from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
+from bblr.training.cross_validation import Fold, Path
 
 Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]
@@ -102,17 +101,13 @@ class Sparsify:
         """Return the sparse fit, held-out decisions of such a fit if any, and what was tried."""
         if self.how == "gauss-laplace":
             return self._mixture(problem, dense, width, path)
-        descent = self.search.descent
-        watch = self.search.watch
-        elimination = Elimination(
-            problem, path.prior, path.l2, path.gammas[-1], descent, rng, watch=watch
-        )
+        elimination = Elimination(problem, path, rng, self.search.watch)
         if self._sampled:
             tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
         else:
             tried, held = self._cross_validate(width, path)
         size = choose_size([size for size, _, _ in tried[1:]], [loss for _, _, loss in tried])
-        watch.say(f"{size} vectors")
+        self.search.watch.say(f"{size} vectors")
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
         if held is None:
             return fitted, None, tried
@@ -153,10 +148,9 @@ class Sparsify:
         self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
     ) -> SparseFit:
         held = self.search.shares(width, path, SHARES)
-        least = min(h.errors for h in held)
-        k = max(k for k, h in enumerate(held) if h.errors <= least)
+        k = sparsest_best([h.errors for h in held])
         self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
-        fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, self.most, self.search.descent)
+        fitted = gauss_laplace(problem, dense, path, SHARES[k], self.most)
         tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
         return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from bblr._checks import all_or_nothing
+from bblr._checks import CONSTRAINTS, all_or_nothing, check_parameters
+from bblr.structured.factors import SIMILARITIES
 from bblr.structured.groups import (
     Group,
     check_groups,
@@ -65,7 +68,8 @@ class JointModel(JointSteps):
         own has the constraint in its base rate already, so that conditioning on it would count
         it twice.
     penalty : "fit" or float, default="fit"
-        What a target beyond the first costs with ``at_most_one="soft"``, in log odds.
+        What a target beyond the first costs with ``at_most_one="soft"``, in log odds, at most
+        100; ``at_most_one="hard"`` makes a second one impossible.
     weight : "fit" or float, default="fit"
         What the log ratio of the similarity densities counts, 0 for nothing and 1 for what it
         says. Similarities of the same candidate depend on each other, so less than 1 is usual.
@@ -131,6 +135,18 @@ class JointModel(JointSteps):
     1
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "at_most_one": [StrOptions({"soft", "hard"}), None],
+        "one_to_one": ["boolean"],
+        "similarity": [StrOptions(set(SIMILARITIES)), None],
+        "recalibrate": ["boolean"],
+        "penalty": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"fit"})],
+        "weight": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"fit"})],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "max_states": [Interval(Integral, 2, None, closed="left")],
+    }
+
     def __init__(
         self,
         local: Any = None,
@@ -183,7 +199,7 @@ class JointModel(JointSteps):
         >>> model.calibration_.slope > 0
         True
         """
-        self._check_parameters()
+        check_parameters(self)
         groups = check_groups(groups)
         labels = stack_labels(groups)
         network = join(groups)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bblr._checks import check_choice, check_jobs, check_number
 from bblr._saved import Versioned
-from bblr.structured.factors import SIMILARITIES, fit_evidence
+from bblr.structured.factors import fit_evidence
 from bblr.structured.groups import (
     Group,
     Network,
@@ -29,11 +28,6 @@ __all__ = ["ApproximationWarning", "JointSteps", "warn"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-# Beyond this a penalty or a weight is certainty, and differences drown in it.
-_LARGEST = 100.0
-_APPROXIMATE = "probabilities are approximate, by "
 
 
 class ApproximationWarning(UserWarning):
@@ -97,7 +91,8 @@ class JointSteps(Versioned):
         >>> model.score(train), model.score(train, per="group")
         (0.75, 0.75)
         """
-        check_choice("per", per, ("member", "group"))
+        if per not in ("member", "group"):
+            raise ValueError(f"per must be 'member' or 'group', got {per!r}.")
         groups = [group for group in check_groups(groups) if len(group)]
         if not groups:
             raise ValueError("groups hold no candidate; nothing can be scored.")
@@ -107,29 +102,6 @@ class JointSteps(Versioned):
             return float(right.mean())
         starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
         return float(np.logical_and.reduceat(right, starts).mean())
-
-    def _check_parameters(self) -> None:
-        if self.at_most_one is not None:
-            check_choice("at_most_one", self.at_most_one, ("soft", "hard"))
-        if self.similarity is not None:
-            check_choice("similarity", self.similarity, SIMILARITIES)
-        for name in ("penalty", "weight"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(name, value, ("fit",))
-            else:
-                check_number(name, value, low=0)
-                if value > _LARGEST:
-                    raise ValueError(
-                        f"{name} must be at most {_LARGEST:g}, in log odds, got {value!r}."
-                        + (" at_most_one='hard' allows no second target." * (name == "penalty"))
-                    )
-        for name in ("one_to_one", "recalibrate"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        check_number("cv", self.cv, low=2, integer=True)
-        check_jobs(self.n_jobs)
-        check_number("max_states", self.max_states, low=2, integer=True)
 
     def _fit_evidence(self, network: Network, labels: Integers) -> Any:
         if self.similarity is None or self.one_to_one or len(network.pairs) == 0:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import all_or_nothing, check_choice, check_parameters
+from bblr._checks import AT_LEAST_1, CONSTRAINTS, POSITIVE, all_or_nothing, check_parameters
 from bblr.inputs import adapter_of
 from bblr.linear.fitted import Floats, ProbabilisticLinearClassifier
 from bblr.linear.sla import GAMMAS
@@ -123,6 +124,13 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     (11.0, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "solver": [StrOptions(set(SOLVERS))],
+        "time_limit": [POSITIVE, None],
+        "max_steps": [AT_LEAST_1, None],
+    }
+
     def __init__(
         self,
         solver: str = "search",
@@ -173,7 +181,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         >>> model.zero_one_loss_, model.optimal_
         (1.0, True)
         """
-        self._check_parameters()
+        check_parameters(self)
         training = adapter_of(self, X).training(y, sample_weight)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
@@ -194,12 +202,6 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             )  # fmt: skip
             self._unpack(*(run.on_table() if small else run.on_rows()), run)
         return self
-
-    def _check_parameters(self) -> None:
-        check_choice("solver", self.solver, SOLVERS)
-        seconds = {"low": 0, "strict": True, "none": True}
-        steps = {"low": 1, "integer": True, "none": True}
-        check_parameters(self, time_limit=seconds, max_steps=steps)
 
     def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
         training, progress = run.training, run.progress
