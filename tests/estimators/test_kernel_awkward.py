@@ -138,7 +138,7 @@ def test_four_rows():
 
 
 def test_a_float_is_no_count():
-    with pytest.raises(ValueError, match="'max_vectors' parameter .* must be an int"):
+    with pytest.raises(ValueError, match=r"'max_vectors' parameter .* must be an int"):
         KernelBBLRClassifier(sparsity="gauss-laplace", max_vectors=10.0).fit(*data())
 
 

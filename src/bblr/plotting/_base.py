@@ -11,27 +11,63 @@ from bblr.plotting._arguments import Floats, check_axes, check_style, check_text
 
 # Labels of an axis closer to each other than this share of it would overlap.
 _APART = 0.1
+# Said of the errors where there is a second scale.
+SOLID = " (solid)"
 
 
-def axes_and_figure(display: Any, ax: Any, name: Any, given: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the axes to draw on, new ones where none are given, and their figure.
+class BaseDisplay:
+    """A name for the legend, and the axes and figure of the last drawing."""
 
-    The other arguments of ``plot`` are checked first, so that none leaves an empty figure behind.
-    """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            f"{type(display).__name__}.plot needs Matplotlib, which is not installed; "
-            "pip install 'bblr[plot]' brings it."
-        ) from error
-    check_text("name", name)
-    check_style(given)
-    check_axes(ax)
-    if ax is None:
-        # Room for the labels of both sides, also where the figure is saved as it is.
-        _, ax = plt.subplots(layout="constrained")
-    return ax, ax.figure
+    estimator_name: str | None
+    ax_: Any
+    figure_: Any
+
+    def _begin(self, ax: Any, name: Any, given: dict[str, Any]) -> str | None:
+        """Set the axes to draw on, new ones where none are given; return the name to use.
+
+        All arguments of ``plot`` are checked first, so that none leaves an empty figure behind.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                f"{type(self).__name__}.plot needs Matplotlib, which is not installed; "
+                "pip install 'bblr[plot]' brings it."
+            ) from error
+        check_text("name", name)
+        check_style(given)
+        check_axes(ax)
+        if ax is None:
+            # Room for the labels of both sides, also where the figure is saved as it is.
+            _, ax = plt.subplots(layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self.estimator_name if name is None else name
+
+
+class ErrorCurve(BaseDisplay):
+    """Errors on the left scale and a loss, dashed, on the right one, along a logarithmic axis."""
+
+    subset: str | None
+
+    def _draw(
+        self, x: Floats, errors: Floats, losses: Floats | None, name: str | None, given: Any
+    ) -> None:
+        look = style({"marker": "o", "linestyle": "-"}, {"label": name, **given})
+        (self.line_,) = self.ax_.plot(x, errors, **look)
+        self.loss_ax_ = self.loss_line_ = None
+        if losses is not None:
+            look |= {"linestyle": "--", "marker": "s", "markerfacecolor": "none", "label": None}
+            look["color"] = self.line_.get_color()
+            self.loss_ax_ = right_axes(self.ax_)
+            (self.loss_line_,) = self.loss_ax_.plot(x, losses, **look)
+
+    def _label(self, x: str, errors: str, loss: str) -> None:
+        """Label the scales, and say which line belongs to which where there are two."""
+        right = existing_right_axes(self.ax_)
+        self.ax_.set(xlabel=x, ylabel=errors if right is None else errors + SOLID)
+        if right is not None:
+            right.set_ylabel(f"{loss} (dashed)")
+        add_legend(self.ax_)
 
 
 def style(defaults: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -79,24 +115,6 @@ def whole_numbers(ax: Any, values: Floats) -> None:
 
     if np.all(values == np.round(values)):
         ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-
-
-def draw_errors_and_loss(
-    ax: Any, x: Floats, errors: Floats, losses: Floats | None, name: str | None, given: Any
-) -> tuple[Any, Any, Any]:
-    """Draw errors on the left scale and the loss, dashed, on the right one.
-
-    Returns the line of the errors, the axes on the right and the line of the loss, which are None
-    where there is no loss.
-    """
-    look = style({"marker": "o", "linestyle": "-"}, {"label": name, **given})
-    (line,) = ax.plot(x, errors, **look)
-    right = loss_line = None
-    if losses is not None:
-        look |= {"linestyle": "--", "marker": "s", "markerfacecolor": "none", "label": None}
-        right = right_axes(ax)
-        (loss_line,) = right.plot(x, losses, **{**look, "color": line.get_color()})
-    return line, right, loss_line
 
 
 def add_legend(ax: Any) -> None:

@@ -13,13 +13,13 @@ from bblr.plotting._arguments import (
     fitted_attribute,
     same_length,
 )
-from bblr.plotting._base import axes_and_figure, shown_label, style, whole_numbers
+from bblr.plotting._base import BaseDisplay, shown_label, style, whole_numbers
 
 # Left of this the logarithm only stretches the time that a single look at the data takes.
 EARLIEST = 1e-3
 
 
-class CertificateDisplay:
+class CertificateDisplay(BaseDisplay):
     """The least zero-one loss found and the greatest bound proved, over time.
 
     Where the two meet, the classifier is optimal; its last point is then filled.
@@ -114,10 +114,9 @@ class CertificateDisplay:
         'mip (7, proved optimal)'
         """
         check_style(bound_kwargs, "bound_kwargs")
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
+        name = self._begin(ax, name, kwargs)
         from bblr.plotting._ticks import plain_logarithmic
 
-        name = self.estimator_name if name is None else name
         label = None if name is None else f"{name} ({self._outcome})"
         look = style({"solid_capstyle": "butt"}, {"label": label, **kwargs})
         x = np.maximum(self.seconds, EARLIEST)

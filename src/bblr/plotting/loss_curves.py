@@ -11,13 +11,13 @@ import numpy as np
 from bblr._numeric.tensors import as_numpy
 from bblr.losses import LOSSES, Loss, get_loss
 from bblr.plotting._arguments import check_text, finite, fitted_attribute, same_length
-from bblr.plotting._base import axes_and_figure, shown_label, style
+from bblr.plotting._base import BaseDisplay, shown_label, style
 from bblr.plotting._costs import POINTS, Costs
 
 KINDS = ("loss", "probability")
 
 
-class LossDisplay:
+class LossDisplay(BaseDisplay):
     """Losses, or the probabilities behind them, as functions of the margin.
 
     The margin is how far a score lies on the right side: y times the score for labels -1 and +1,
@@ -104,8 +104,7 @@ class LossDisplay:
         >>> display.plot(linestyle="--").ax_.get_xlabel()
         'Margin'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         self.lines_ = []
         for label, curve in self.curves.items():
             label = ", ".join(part for part in (name, label) if part)

@@ -16,20 +16,10 @@ from bblr.plotting._arguments import (
     positive,
     same_length,
 )
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    existing_right_axes,
-    logarithmic,
-    whole_numbers,
-)
-
-# Said of the errors where there is a second scale.
-_SOLID = " (solid)"
+from bblr.plotting._base import SOLID, ErrorCurve, logarithmic, whole_numbers
 
 
-class PathDisplay:
+class PathDisplay(ErrorCurve):
     """Errors and objective at each gamma of an annealed fit.
 
     Errors are drawn on the left scale, the objective, dashed, on the right one. As gamma grows the
@@ -118,14 +108,11 @@ class PathDisplay:
         >>> display.plot(color="black").line_.get_color()
         'black'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if name is not None and self.subset == "held-out":
             name = f"{name}, held-out"
         x = _places(self.gammas)
-        self.line_, self.loss_ax_, self.loss_line_ = draw_errors_and_loss(
-            self.ax_, x, self.errors, self.values, name, kwargs
-        )
+        self._draw(x, self.errors, self.values, name, kwargs)
         logarithmic(self.ax_, x[np.isfinite(self.gammas)])
         whole_numbers(self.ax_, self.errors)
         for place, height in zip(x, self.errors, strict=True):
@@ -135,14 +122,10 @@ class PathDisplay:
                     ha="right",
                 )  # fmt: skip
         what = f"{self.subset} errors".capitalize() if self.subset else "Errors"
-        before = self.ax_.get_ylabel().removesuffix(_SOLID)
+        before = self.ax_.get_ylabel().removesuffix(SOLID)
         if before.endswith("rrors") and before != what:
             what = "Errors"
-        right = existing_right_axes(self.ax_)
-        self.ax_.set(xlabel="γ", ylabel=what if right is None else what + _SOLID)
-        if right is not None:
-            right.set_ylabel("Objective (dashed)")
-        add_legend(self.ax_)
+        self._label("γ", what, "Objective")
         return self
 
     @classmethod

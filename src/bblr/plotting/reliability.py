@@ -9,7 +9,7 @@ import numpy as np
 from bblr._numeric.tensors import as_numpy
 from bblr.evaluation.calibration import Bins, as_columns, check_bins, hits, reliability_bins
 from bblr.plotting._arguments import Floats, check_text, finite, fitted, positive, same_length
-from bblr.plotting._base import axes_and_figure, style
+from bblr.plotting._base import BaseDisplay, style
 
 _PERFECT = "Perfectly calibrated"
 # Curves on the same axes take turns, and their points let those below shine through.
@@ -19,7 +19,7 @@ _FILL = 0.25
 _SIZE = 10.0
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(BaseDisplay):
     """Observed frequency against predicted probability, in bins.
 
     As scikit-learn's ``CalibrationDisplay``, for any number of classes and with the sizes of the
@@ -116,8 +116,7 @@ class ReliabilityDisplay:
         >>> display.plot(ref_line=False).ax_.get_xlabel()
         'Predicted probability of the event'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if ref_line and _PERFECT not in self.ax_.get_legend_handles_labels()[1]:
             self.ax_.plot([0, 1], [0, 1], color="grey", ls=":", label=_PERFECT, zorder=1)
         label = None if name is None else f"{name} (gap {self.gap:.3f})"

@@ -16,15 +16,10 @@ from bblr.plotting._arguments import (
     positive,
     same_length,
 )
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    logarithmic,
-)
+from bblr.plotting._base import ErrorCurve, logarithmic
 
 
-class SparsityDisplay:
+class SparsityDisplay(ErrorCurve):
     """Error and loss of kernel classifiers with fewer and fewer vectors.
 
     Errors are drawn on the left scale, the loss, dashed, on the right one.
@@ -115,24 +110,17 @@ class SparsityDisplay:
         >>> display.plot(color="black").line_.get_color()
         'black'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if name is not None and self.chosen is not None:
             name = f"{name} ({self.chosen:,} vectors)"
-        self.line_, self.loss_ax_, self.loss_line_ = draw_errors_and_loss(
-            self.ax_, self.n_vectors, self.errors, self.losses, name, kwargs
-        )
+        self._draw(self.n_vectors, self.errors, self.losses, name, kwargs)
         logarithmic(self.ax_, self.n_vectors)
         self.chosen_line_ = None
         if self.chosen is not None:
             colour = self.line_.get_color()
             self.chosen_line_ = self.ax_.axvline(self.chosen, color=colour, ls=":", lw=1.2)
         of = f"{self.subset} " if self.subset else ""
-        self.ax_.set(xlabel="Support vectors", ylabel=f"{of}error".capitalize())
-        if self.loss_ax_ is not None:
-            self.ax_.set_ylabel(f"{of}error (solid)".capitalize())
-            self.loss_ax_.set_ylabel(f"{of}loss (dashed)".capitalize())
-        add_legend(self.ax_)
+        self._label("Support vectors", f"{of}error".capitalize(), f"{of}loss".capitalize())
         return self
 
     @classmethod
