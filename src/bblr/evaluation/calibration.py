@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
+
+from bblr.evaluation.label_column import label_column
 
 
 def expected_calibration_error(
@@ -63,9 +64,9 @@ def as_columns(
 
     `name` is what the probabilities are called in messages.
     """
-    y = _flat("y_true", y_true)
+    y = label_column("y_true", y_true)
     table = _proba_table(proba, len(y), name)
-    known = y if labels is None else _flat("labels", labels)
+    known = y if labels is None else label_column("labels", labels)
     try:
         classes = np.unique(known)
         column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -77,17 +78,6 @@ def as_columns(
     if not np.array_equal(classes[column], y):
         raise ValueError("y_true holds a label that is not among labels; add it there")
     return column, table, classes
-
-
-def _flat(name: str, values: ArrayLike) -> np.ndarray:
-    try:
-        flat = column_or_1d(np.asarray(values))
-    except ValueError:
-        shape = np.shape(values)
-        raise ValueError(f"{name} must have shape (n,), got {shape}; give a label each") from None
-    if len(flat) == 0:
-        raise ValueError(f"{name} is empty; give at least one example")
-    return np.asarray(flat)
 
 
 def calibration_gaps(column: np.ndarray, table: np.ndarray, n_bins: int) -> np.ndarray:
@@ -180,15 +170,13 @@ def _proba_table(proba: ArrayLike, n_samples: int, name: str) -> np.ndarray:
 
 def _a_column_a_class(table: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
     n_columns = 2 if table.ndim == 1 else table.shape[1]
-    if n_columns > len(classes):
+    if n_columns != len(classes):
+        remedy = f"give it shape (n, {len(classes)}), one column per class"
+        if n_columns > len(classes):
+            remedy = "name all classes with labels="
         raise ValueError(
-            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
-            "labels; name all classes with labels="
-        )
-    if n_columns < len(classes):
-        raise ValueError(
-            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
-            f"labels; give it shape (n, {len(classes)}), a column a class"
+            f"{name} has {n_columns} classes, and there are {len(classes)} in y_true or labels; "
+            f"{remedy}"
         )
     if table.ndim == 1:
         return np.column_stack([1.0 - table, table])

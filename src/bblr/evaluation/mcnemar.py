@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom, chi2
-from sklearn.utils import column_or_1d
+
+from bblr.evaluation.label_column import label_column
 
 _SMALL = 25
 """Below so many discordant examples ``exact="auto"`` takes the binomial test."""
@@ -97,7 +98,7 @@ def mcnemar(
     (1.342, 0.375)
     """
     arrays = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
-    labels = {name: _labels(name, values) for name, values in arrays.items()}
+    labels = {name: label_column(name, values) for name, values in arrays.items()}
     _check_alike(labels)
     wrong_a = labels["pred_a"] != labels["y_true"]
     wrong_b = labels["pred_b"] != labels["y_true"]
@@ -179,20 +180,6 @@ def _counts(item: McNemarResult | Sequence[int], position: int) -> tuple[int, in
     if min(pair) < 0:
         raise ValueError(f"{where} holds a negative count; counts start at 0")
     return int(pair[0]), int(pair[1])
-
-
-def _labels(name: str, values: ArrayLike) -> np.ndarray:
-    labels = np.asarray(values)
-    if labels.ndim == 0 or labels.size == 0:
-        raise ValueError(f"{name} is empty or a single value; give one label for each example")
-    try:
-        labels = column_or_1d(labels)
-    except ValueError as error:
-        raise ValueError(f"{name} has shape {labels.shape}; give one label a row") from error
-    # NaN equals nothing, itself included, and would count as an error of everyone.
-    if np.any(labels != labels):
-        raise ValueError(f"{name} holds missing labels; remove those examples")
-    return labels
 
 
 def _check_alike(labels: dict[str, np.ndarray]) -> None:

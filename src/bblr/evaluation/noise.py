@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_random_state
+
+from bblr.evaluation.label_column import label_column
 
 NOISE_PROTOCOLS = ("uniform-one-class", "uniform-random", "label-flip")
 """The protocols `add_noise` knows."""
@@ -115,16 +117,11 @@ def add_noise(
 
 
 def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    labels = np.asarray(y)
-    if labels.ndim == 0 or labels.size == 0:
-        raise ValueError("y is empty; give one label for each row of X")
+    labels = label_column("y", y)
     try:
-        labels = column_or_1d(labels)
         classes = np.unique(labels)
-    except (ValueError, TypeError) as error:
+    except TypeError as error:
         raise ValueError(f"y must be one column of labels of one kind: {error}") from error
-    if np.any(classes != classes):
-        raise ValueError("y holds missing labels; remove those rows first")
     if len(classes) < 2:
         raise ValueError(f"y holds one class only ({classes[0]!r}); two or more are needed")
     return labels, classes

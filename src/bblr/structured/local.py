@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
+from scipy.special import logit
+from sklearn.model_selection import cross_val_predict
 
 from bblr.structured.groups import Network
 
@@ -23,8 +23,11 @@ _SURE = 1e-8
 def logits(local: Any, X: Any) -> Floats:
     """Return the log odds of label 1 that a fitted classifier gives."""
     column = int(np.flatnonzero(local.classes_ == 1)[0])
-    p = np.clip(local.predict_proba(X)[:, column], _SURE, 1 - _SURE).astype(np.float64)
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return _log_odds(local.predict_proba(X)[:, column])
+
+
+def _log_odds(proba: Floats) -> Floats:
+    return np.asarray(logit(np.clip(proba, _SURE, 1 - _SURE).astype(np.float64)))
 
 
 def out_of_fold(
@@ -48,21 +51,13 @@ def out_of_fold(
         Fits to run at a time.
     """
     folds = _folds(network, labels, cv, rng)[network.group]
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_held_out)(local, X, labels, folds == k) for k in np.unique(folds)
-    )
-    found = np.empty(len(labels))
-    for k, part in zip(np.unique(folds), parts, strict=True):
-        found[folds == k] = part
-    return found
-
-
-def _held_out(local: Any, X: Any, labels: Integers, test: NDArray[np.bool_]) -> Floats:
-    if len(np.unique(labels[~test])) < 2:
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
+    if any(len(np.unique(labels[train])) < 2 for train, _ in splits):
         raise ValueError(
             "labels of all groups but one fold are all alike; give more groups, or lower cv."
         )
-    return logits(clone(local).fit(X[~test], labels[~test]), X[test])
+    proba = cross_val_predict(local, X, labels, cv=splits, n_jobs=n_jobs, method="predict_proba")
+    return _log_odds(proba[:, 1])
 
 
 def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
