@@ -142,7 +142,7 @@ def _centres(run: Run) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
     from bblr.designs.gram.kernel_function import Gram, KernelFunction
     from bblr.kernel.fit import KernelProblem
-    from bblr.kernel.kernel_front import scale_width
+    from bblr.kernel.kernel_setup import scale_width
     from bblr.losses import Plateaus
     from bblr.training.cross_validation import Path
 

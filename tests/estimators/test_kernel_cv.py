@@ -10,7 +10,7 @@ from bblr import KernelBBLRClassifierCV, Plateaus
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.kernel.fit import KernelProblem
 from bblr.kernel.kernel_search import KernelSearch, fold_fit
-from bblr.kernel.sparsify import Sparsify, choose_size
+from bblr.kernel.sparsify import Sparsify, smallest_adequate_size
 from bblr.solvers import LBFGS
 from bblr.training.cross_validation import Fold, Path
 from bblr.training.monitor import Watch
@@ -36,7 +36,7 @@ def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
     [((1, 1, 1, 1), 8), ((1, 1, 1.004, 1.02), 16), ((1, 1.02, 1, 1), 32), ((1, 0.9, 0.9, 2), 16)],
 )
 def test_size_is_the_smallest_that_loses_little(losses, size):
-    assert choose_size((32, 16, 8), losses) == size
+    assert smallest_adequate_size((32, 16, 8), losses) == size
 
 
 def _sparsify(problem, most, said, n_rows=None):
@@ -55,7 +55,7 @@ def test_width_and_penalty_suit_the_number_of_vectors(moons):
     widths, l2s = (0.25, 0.5, 1.0, 8.0, 64.0), (1.0, 0.1, 0.01)
     path = Path(Plateaus.binary(0.05, 0.9), 0.1, (1.0,), None)
     sparsify = _sparsify(problem, 5, said := [])
-    width, chosen = sparsify.suited(8.0, path, widths, l2s)
+    width, chosen = sparsify.suited_to_size(8.0, path, widths, l2s)
     once = replace(sparsify.search, folds=sparsify.search.folds[:2])
     losses = {
         (w, l2): once.sizes(w, path._replace(l2=l2), (5,))[1].loss
@@ -67,7 +67,7 @@ def test_width_and_penalty_suit_the_number_of_vectors(moons):
     assert "5 vectors: 8 trials" in said[0]
     # A sample says nothing about all rows, and without a number there is nothing to suit.
     for other in (_sparsify(problem, 5, said, 400), _sparsify(problem, None, said)):
-        assert other.suited(8.0, path, widths, l2s) == (8.0, path)
+        assert other.suited_to_size(8.0, path, widths, l2s) == (8.0, path)
 
 
 def test_cv_chooses_from_what_it_is_given(moons, capsys):

@@ -197,7 +197,7 @@ def test_failing_fit_leaves_the_model_as_it_was(train, test):
 def test_misuse_is_named(train):
     with pytest.raises(NotFittedError):
         JointModel().predict(train)
-    with pytest.raises(TypeError, match="put a single one in a list"):
+    with pytest.raises(TypeError, match="wrap a single one in a list"):
         JointModel().fit(train[0])
     with pytest.raises(TypeError, match=r"groups\[0\] must be a Group, got ndarray"):
         JointModel().fit([np.zeros((2, 2))])

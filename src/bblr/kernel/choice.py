@@ -1,4 +1,4 @@
-"""The steps by which a kernel classifier that tunes itself chooses width, penalty and path."""
+"""How KernelBBLRClassifierCV chooses width, penalty and path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bblr._checks import check_numbers
 from bblr.inputs import Training
 from bblr.kernel.fit import ALL_CENTRES, KernelProblem
-from bblr.kernel.kernel_front import centre_limit, scale_width
 from bblr.kernel.kernel_search import (
     REFINING_ROWS,
     TUNING_CENTRES,
@@ -21,6 +20,7 @@ from bblr.kernel.kernel_search import (
     given_folds,
     stratified_sample,
 )
+from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparsify import Sparsify
 from bblr.losses import Plateaus
 from bblr.training.cross_validation import (
@@ -34,20 +34,20 @@ from bblr.training.cross_validation import (
 from bblr.training.monitor import Watch
 from bblr.training.search import Slam
 
-# With more rows than this, width and penalty get a second look.
+# With more rows than this, width and penalty are refined on a larger sample.
 MANY = 2 * TUNING_ROWS
 # Widths to try, as multiples of "scale".
 _WIDTHS = tuple(2.0**k for k in range(-6, 4))
 # Kernels that have no width.
 _WIDTHLESS = ("linear", "cosine", "precomputed")
-# Errors this many standard errors above the least are no evidence; the loss decides among them.
+# Errors within this many standard errors of the least are ties, which the loss breaks.
 _TIED = 0.5
-# What a trial of plateaus or schedule must gain over the default, in standard errors.
+# Standard errors by which plateaus or a schedule must beat the default.
 _EVIDENCE = 2.0
 
 
 class Chosen(NamedTuple):
-    """What the search has chosen, and what the rest of the fit needs of it."""
+    """The result of the search, and what the final fit needs from it."""
 
     width: float
     path: Path
@@ -56,7 +56,7 @@ class Chosen(NamedTuple):
 
 
 def widths_to_try(kernel_gammas: Any, kernel: Any, problem: KernelProblem) -> tuple[float, ...]:
-    """Return the inverse widths that the parameters of an estimator stand for, sorted."""
+    """Return the inverse widths to try, in rising order."""
     if not isinstance(kernel_gammas, str):
         widths = check_numbers("kernel_gammas", kernel_gammas, low=0, strict=True)
         return tuple(sorted(widths))
@@ -94,8 +94,8 @@ def make_search(
     )
 
 
-def settle(cells: Sequence[GridCell], count: float, watch: Watch) -> GridCell:
-    """Return the cell of least loss among those of the least error over `count` rows."""
+def best_cell(cells: Sequence[GridCell], count: float, watch: Watch) -> GridCell:
+    """Return the cell of least loss among those whose error over `count` rows ties."""
     least = min(cell.error for cell in cells)
     tied = least + _TIED * np.sqrt(least / count)
     best = min((cell for cell in cells if cell.error <= tied), key=lambda c: c.loss)
@@ -106,7 +106,7 @@ def settle(cells: Sequence[GridCell], count: float, watch: Watch) -> GridCell:
     return best
 
 
-def look_again(
+def refine(
     search: KernelSearch,
     best: GridCell,
     widths: tuple[float, ...],
@@ -116,19 +116,19 @@ def look_again(
 ) -> tuple[GridCell, list[GridCell]]:
     """Return the best of narrower widths and weaker penalties on many more rows, and all of them.
 
-    What suits a sample is too smooth for all: more rows carry more detail.
+    What suits a sample is too smooth for all rows, which carry more detail.
     """
     i, j = widths.index(best.kernel_gamma), l2s.index(best.l2)
     pairs = [(w, l2) for w in widths[i : i + 3] for l2 in l2s[j : j + 3]]
     rows = min(len(search.problem.y), REFINING_ROWS)
     cells = search.hold_out(pairs, prior, REFINING_ROWS, centre_limit(max_centers, rows))
-    return settle(cells, rows / 5, search.watch), cells
+    return best_cell(cells, rows / 5, search.watch), cells
 
 
 def choose_path(
     validation: Validation, default: Path, prior: Any, gamma_limit: float
 ) -> tuple[Path, list[Trial]]:
-    """Return plateaus and schedule at the chosen width and penalty, and what was tried."""
+    """Choose plateaus and schedule at the chosen width and penalty; also return the trials."""
     path, watch = default, validation.watch
     if watch.stopped:
         return path, []

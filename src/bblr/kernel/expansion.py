@@ -1,4 +1,4 @@
-"""What kernel classifiers share once they are fitted."""
+"""What fitted kernel classifiers share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_front import is_precomputed
+from bblr.kernel.kernel_setup import is_precomputed
 from bblr.linear.fitted import ProbabilisticClassifier
 from bblr.training.laplace import class_codes
 from bblr.training.link import Link
@@ -52,8 +52,8 @@ class KernelClassifier(ProbabilisticClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
         """
         check_is_fitted(self)
         expansion = Expansion(
@@ -74,9 +74,9 @@ class KernelClassifier(ProbabilisticClassifier):
         data: Training,
         calibrated: Calibrated | None = None,
     ) -> None:
-        """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted.
+        """Set the fitted attributes; `rows` are the indices of the rows that were fitted.
 
-        Without a calibrated link that of the loss takes its place.
+        Without a calibrated link, the link of the loss is used.
         """
         function, loss = problem.gram.function, fitted.objective.loss
         link, shift = calibrated or (Link.of_loss(loss), 0.0)

@@ -1,4 +1,4 @@
-"""What one kernel fit learns from rows it holds out: plateaus, and the share of the mixture."""
+"""Plateaus and mixture shares that KernelBBLRClassifier learns from held-out rows."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def learned_prior(
 ) -> Plateaus:
     """Return the plateaus of greatest likelihood on held-out scores.
 
-    On its own training rows a kernel can be right everywhere, and no plateau would be left.
+    A kernel fit may make no training errors at all, from which plateaus cannot be learned.
 
     Parameters
     ----------
     problem : KernelProblem
-        The training rows, of each class two at least.
+        The training rows, at least two of each class.
     path : Path
         Penalty and gammas; its plateaus are not used.
     n_classes : int
@@ -47,12 +47,12 @@ def learned_prior(
     fit_part : callable
         Fits some of the rows along a path.
     rng : Generator
-        Draws the folds.
+        Random numbers for the folds.
     watch : Watch
-        Hears of each fold.
+        Reports each fold.
     """
     seed = int(rng.integers(2**31 - 1))
-    folds = StratifiedKFold(min(_FOLDS, problem.rarest()), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(min(_FOLDS, problem.smallest_class()), shuffle=True, random_state=seed)
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
     decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
     with watch.task("learn plateaus", folds.n_splits):
@@ -86,11 +86,11 @@ def validated_share(
     mixture : callable
         Fits them under the mixture, from that fit and with a share to start in its narrow cluster.
     rng : Generator
-        Draws the rows to hold out.
+        Random numbers for the split.
     watch : Watch
-        Hears of each share, and may say that it was the last.
+        Reports each share, and may stop the trials.
     """
-    if problem.rarest() < 2:
+    if problem.smallest_class() < 2:
         return 0.5
     seed = int(rng.integers(2**31 - 1))
     count = max(len(np.unique(problem.y)), ceil(_HELD_OUT * len(problem.y)))

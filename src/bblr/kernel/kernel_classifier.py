@@ -1,4 +1,4 @@
-"""The kernel Beta-Bernoulli classifier, dense or with few vectors."""
+"""The kernel Beta-Bernoulli classifier, dense or sparse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bblr._checks import AT_LEAST_0, all_or_nothing, check_parameters
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.held_out_fit import learned_prior, validated_share
-from bblr.kernel.kernel_front import (
+from bblr.kernel.kernel_setup import (
     KERNEL_CONSTRAINTS,
     centre_limit,
     kernel_training,
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 class KernelBBLRClassifier(KernelClassifier):
-    """Beta-Bernoulli logistic regression with a kernel, and with few support vectors on request.
+    """Beta-Bernoulli logistic regression with a kernel, optionally with few support vectors.
 
     The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
     probability mu = a + b * sigmoid(gamma * f(x)), as in :class:`BBLRClassifier`. Fitted
@@ -61,53 +61,55 @@ default="rbf"
         Strength of the penalty.
     penalty : {"rkhs", "ridge"}, default="rkhs"
         "rkhs" penalises the norm of the function, l2 / 2 * a'Ka; "ridge" the weights,
-        l2 / 2 * a'a, the paper's Gaussian prior, which takes kernels that are not positive
-        semi-definite as well.
+        l2 / 2 * a'a, as the paper does, which also allows kernels that are not positive
+        semi-definite.
     sparsity : {"backward", "gauss-laplace"} or None, default=None
-        How to get rid of vectors.
+        How to reduce the number of vectors.
 
-        - None: every centre keeps its weight;
-        - "backward": drop the vector that costs least, again and again, refitting in between;
+        - None: keep all centres;
+        - "backward": backward elimination, which repeatedly drops the least useful vectors and
+          refits;
         - "gauss-laplace": the paper's mixture prior on the weights with hard-assignment EM; the
-          weights of the narrow cluster are dropped and the others refitted. It starts from the
-          paper's Gaussian prior: `penalty` counts as "ridge".
+          weights of the narrow cluster are dropped and the others refitted. It implies
+          ``penalty="ridge"``.
     max_vectors : int or None, default=None
-        Most vectors of a sparse fit. None lets "backward" drop vectors until the objective has
-        risen by 1 %, and "gauss-laplace" decide by itself.
+        Maximum number of vectors of a sparse fit. None lets "backward" drop vectors until the
+        objective has risen by 1 %, and sets no limit for "gauss-laplace".
     max_centers : int, "auto" or None, default="auto"
-        Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
-        1,000 of more, or two and a half times `max_vectors`; None takes all, at the cost of
-        n_samples squared in memory. Centres are drawn by randomly pivoted Cholesky factorisation,
-        above all among the rows that a rough fit has not settled.
+        Maximum number of centres. "auto" takes all rows up to 2,000 and 1,000 of more, or two and
+        a half times `max_vectors`; None takes all, with memory quadratic in n_samples. Centres
+        are drawn by randomly pivoted Cholesky factorisation, mostly where a rough first fit has
+        large residuals.
     laplace_share : float or "validated", default="validated"
         Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
-        by the error on a quarter of the rows.
+        it by the error on a held-out quarter of the rows.
     gamma_min, gamma_max, gamma_growth : float, default=1, 1, 2
         Sharpness of the first and last stage of training, and the factor between stages.
     tol : float, default=1e-4
-        The last stage ends when it promises to lower the objective by less than this share.
+        Relative decrease of the objective, as predicted by a quadratic model, below which the last
+        stage stops.
     max_iter : int, default=100
-        Most iterations of a stage, times five for L-BFGS.
+        Maximum number of iterations of a stage, times five for L-BFGS.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
-        class of weight 0 is left out of the fit, as are examples of weight 0.
+        Weight factors by class; 1 for classes missing from a dict. Classes and rows of weight 0
+        are left out of the fit.
     cache_size : float, default=1000
-        Memory for similarities in MB; what does not fit is computed anew in each pass.
+        Memory for similarities in MB; what does not fit is recomputed in each pass.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
-        Seed of whatever is drawn: centres, and the rows held out for `laplace_share`.
+        Seed for drawing centres, and the rows held out for `prior` and `laplace_share`.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_vectors,)
-        Numbers of the support vectors among the training rows.
+        Indices of the support vectors in the training rows.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_vectors, n_features)
         Support vectors; empty for a precomputed kernel.
     n_support_ : ndarray of shape (2,)
@@ -127,12 +129,12 @@ default="rbf"
     link_ : Link
         The map from scores to probabilities.
     dense_dual_coef_ : ndarray of shape (n_centres,)
-        Weights before any vector was dropped; for sparse fits only.
+        Weights of all centres, before any was dropped; sparse fits only.
     sparsity_path_ : list of tuple
-        For "backward", each number of vectors that was fitted on the way with its training error
-        and loss, that of all centres first.
+        For "backward", the number of vectors, training error and mean loss of each refit, starting
+        with all centres.
     path_ : list of Stage
-        For each gamma: objective, training errors, iterations and why it stopped.
+        For each gamma: objective, training errors, iterations and stopping reason.
     n_iter_ : int
         Iterations over all stages.
     n_features_in_ : int
@@ -146,8 +148,8 @@ default="rbf"
 
     Notes
     -----
-    The kernel sees X as it is: put a ``StandardScaler`` before it
-    where features have different units.
+    The kernel uses X as it is: put a ``StandardScaler`` before it where features have different
+    units.
 
     Examples
     --------
@@ -228,7 +230,7 @@ default="rbf"
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+            Weight of each row: 2 is the same as the row twice, 0 the same as leaving it out.
 
         Returns
         -------
@@ -265,7 +267,7 @@ default="rbf"
 
         watch = Watch(self, X, y, sample_weight)
         with watch.over(len(gammas) + 1 + learns + drops, unpack):
-            if learns and problem.rarest() > 1:
+            if learns and problem.smallest_class() > 1:
                 fit_part = partial(self._fit_dense, rng)
                 learned = learned_prior(problem, path, n_classes, fit_part, rng, watch)
                 path = path._replace(prior=learned)
@@ -273,7 +275,7 @@ default="rbf"
             if drops and not watch.stopped:
                 with watch.task("drop vectors", None):
                     fitted = self._drop(problem, dense, path, rng, watch)
-                fitted = fitted.noted(watch.stopped)
+                fitted = fitted.with_stop_note(watch.stopped)
             self._unpack_expansion(fitted, problem, rows, training)
             if drops:
                 self.dense_dual_coef_ = dense.weights

@@ -1,4 +1,4 @@
-"""The kernel Beta-Bernoulli classifier that tunes itself."""
+"""The kernel Beta-Bernoulli classifier with cross-validated settings."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bblr.inputs import Training
 from bblr.kernel.choice import (
     MANY,
     Chosen,
+    best_cell,
     choose_path,
-    look_again,
     make_search,
-    settle,
+    refine,
     widths_to_try,
 )
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_front import (
+from bblr.kernel.kernel_search import KernelSearch
+from bblr.kernel.kernel_setup import (
     KERNEL_CONSTRAINTS,
     centre_limit,
     kernel_training,
     make_problem,
 )
-from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparsify import HeldOut, Sparsify
 from bblr.losses import Plateaus
 from bblr.solvers import Stage
@@ -49,11 +49,11 @@ Floats = NDArray[np.float64]
 
 
 class KernelBBLRClassifierCV(KernelClassifier):
-    """Kernel Beta-Bernoulli classification that chooses width, penalty, plateaus and vectors.
+    """Kernel Beta-Bernoulli classifier with width, penalty, plateaus and vectors cross-validated.
 
     Width and penalty are chosen on a grid, then plateaus and the schedule of gamma, then the
-    number of support vectors, all on held-out parts of the training data; the link from scores to
-    probabilities is fitted to held-out scores.
+    number of support vectors, all by cross-validation; the link from scores to probabilities is
+    fitted to held-out scores.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class KernelBBLRClassifierCV(KernelClassifier):
 default="rbf"
         The kernel, as in :class:`KernelBBLRClassifier`.
     kernel_gammas : "auto" or sequence of float, default="auto"
-        Inverse widths to try; "auto" stands for 1/64, 1/32, ... 8 times "scale".
+        Inverse widths to try; "auto" is 1/64, 1/32, ... 8 times "scale".
     degree, coef0 : float, default=3, 0
         Parameters of "poly".
     prior : str or Plateaus, default="tuned"
-        Plateaus in training: "tuned" starts from "mild" and changes them where
-        held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
-        held-out scores; the others as in :class:`KernelBBLRClassifier`.
+        Plateaus in training: "tuned" starts from "mild" and changes them where the held-out error
+        is clearly lower; "learned" takes those of greatest likelihood on held-out scores; the
+        others as in :class:`KernelBBLRClassifier`.
     l2s : sequence of float, default=(30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
         Penalties to try.
     penalty : {"rkhs", "ridge"}, default="rkhs"
@@ -76,30 +76,31 @@ default="rbf"
         As in :class:`KernelBBLRClassifier`. For "backward" the number of vectors is chosen by
         cross-validation, for "gauss-laplace" the share that starts in the narrow cluster.
     max_vectors : int or None, default=None
-        Most vectors of a sparse fit. With "backward" and up to 3,000 rows, width and penalty are
-        then chosen for so many vectors: few of them want wider kernels and weaker penalties.
+        Maximum number of vectors of a sparse fit. With "backward" and up to 3,000 rows, width and
+        penalty are then chosen for that number: few vectors need a wider kernel and a weaker
+        penalty.
     max_centers : int, "auto" or None, default="auto"
         As in :class:`KernelBBLRClassifier`.
     gamma_limit : float, default=2
         Largest gamma to try.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
 default="accuracy"
-        What the choice is made for, as in :class:`BBLRClassifierCV`.
+        The score to optimise, as in :class:`BBLRClassifierCV`.
     cv : int, splitter or iterable, default=5
-        Folds. An integer means stratified folds in random order, fewer where a class has not as
-        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+        Folds. An integer means shuffled stratified folds, no more than the smallest class has
+        rows, repeated three times where there are fewer than 2,000 rows.
     n_jobs : int or None, default=None
-        Widths or folds to work on at the same time, by joblib.
+        Widths or folds to run in parallel, by joblib.
     tol, max_iter, fit_intercept, class_weight, cache_size
         As in :class:`KernelBBLRClassifier`.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and of whatever is drawn.
+        Seed for the folds, samples and centres.
     verbose : int, default=0
-        Print a line a step of the search.
+        Print one line per step of the search.
 
     Attributes
     ----------
@@ -114,17 +115,17 @@ default="accuracy"
     grid_ : list of GridCell
         Each width and penalty with its cross-validated error and loss.
     refined_ : list of GridCell
-        Those that got a second look, with error and loss on held-out rows; from 6,000 rows on.
+        Cells refined on a larger sample, with their held-out error and loss; from 6,000 rows on.
     trials_ : list of Trial
         Plateaus and schedules tried at the chosen width.
     sparsity_path_ : list of tuple
-        For "backward", each number of vectors with its cross-validated error and loss, that of
-        the dense fit first; for "gauss-laplace", each initial share with them. With more than
-        3,000 rows the errors and losses are those of one held-out part.
+        For "backward", each number of vectors with its cross-validated error and loss, starting
+        with the dense fit; for "gauss-laplace", each initial share with its error and loss. With
+        more than 3,000 rows they come from one held-out part.
     dense_dual_coef_ : ndarray of shape (n_centres,)
-        Weights before any vector was dropped; for sparse fits only.
+        Weights of all centres, before any was dropped; sparse fits only.
     path_ : list of Stage
-        The final fit, a row a gamma.
+        The stages of the final fit, one per gamma.
     n_iter_ : int
         Iterations of the final fit.
     n_features_in_ : int
@@ -134,13 +135,13 @@ default="accuracy"
 
     See Also
     --------
-    KernelBBLRClassifier : The same model with meta-parameters given.
+    KernelBBLRClassifier : The same model with given settings.
 
     Notes
     -----
-    With more than 3,000 rows the search takes a stratified sample of that many. With more than
-    6,000 the best width and penalty and their narrower and weaker neighbours are then compared on
-    up to 20,000 rows, a fifth of them held out.
+    With more than 3,000 rows the search runs on a stratified sample of that size. With more than
+    6,000 rows, the best width and penalty and their narrower and weaker neighbours are then
+    compared on up to 20,000 rows, a fifth of them held out.
 
     Examples
     --------
@@ -211,7 +212,7 @@ default="accuracy"
     @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the meta-parameters and fit the classifier.
+        """Choose the settings by cross-validation and fit the classifier.
 
         Parameters
         ----------
@@ -220,9 +221,9 @@ default="accuracy"
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+            Weight of each row: 2 is the same as the row twice, 0 the same as leaving it out.
         groups : array-like of shape (n_samples,), default=None
-            Groups of the rows, for splitters that keep them together.
+            Groups of the rows, for splitters that use them.
 
         Returns
         -------
@@ -254,7 +255,7 @@ default="accuracy"
             self.l2_ = path.l2
 
             def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
-                # With the link of the loss itself while there is none of held-out scores.
+                # With the link of the loss: there are no held-out scores yet.
                 estimator._unpack_expansion(best.after(trace), final, rows, training)
 
             watch.unpack = unpack
@@ -266,7 +267,7 @@ default="accuracy"
     def _choose(
         self, search: KernelSearch, problem: KernelProblem, l2s: Any, n_classes: int
     ) -> Chosen:
-        """Return width, penalty, plateaus and schedule, by cross-validation."""
+        """Choose width, penalty, plateaus and schedule by cross-validation."""
         widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
         watch = search.watch
         part = search.problem
@@ -274,9 +275,9 @@ default="accuracy"
         prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
         self.grid_ = search.grid(widths, l2s, prior)
         repeats = search.held_out / float(part.weight.sum())
-        best = settle(self.grid_, search.held_out / repeats, watch)
+        best = best_cell(self.grid_, search.held_out / repeats, watch)
         if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
-            best, self.refined_ = look_again(
+            best, self.refined_ = refine(
                 replace(search, problem=problem), best, widths, l2s, prior, self.max_centers
             )
         validation = search.validation(best.kernel_gamma, prior)
@@ -288,7 +289,7 @@ default="accuracy"
         sparsify = Sparsify(search, self.sparsity, self.max_vectors, len(problem.y), limit)
         width = best.kernel_gamma
         if not watch.stopped:
-            width, path = sparsify.suited(width, path, widths, l2s)
+            width, path = sparsify.suited_to_size(width, path, widths, l2s)
         return Chosen(width, path, validation, sparsify)
 
     def _fit_chosen(
@@ -312,12 +313,12 @@ default="accuracy"
             fitted, held, self.sparsity_path_ = sparsify.fit(
                 problem, dense, chosen.width, path, rng
             )
-        return fitted.noted(watch.stopped), held
+        return fitted.with_stop_note(watch.stopped), held
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
         problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))
-        if problem.rarest() < 2:
-            # A class of one row many times over can be held out only while they are many.
+        if problem.smallest_class() < 2:
+            # A class of one repeated row can be held out only while its rows are not merged.
             return make_problem(self, training, 1.0, merge=False)
         return problem, rows
 

@@ -1,9 +1,9 @@
-"""SLAM for kernels: width, penalty, plateaus, schedule and sparsity, by cross-validation.
+"""Cross-validation of kernel fits over width, penalty, plateaus, schedule and sparsity.
 
 The folds share one basis per width. A held-out row is a row of weight zero, and by the representer
 theorem a row of weight zero gets no weight in the expansion either: the fit is that of the
-training part of the fold, though its features were computed once for all folds. (Under the ridge
-penalty it may get some; a fold then sees the features of the rows held out, never their labels.)
+training part of the fold, although its features are computed once for all folds. (Under the ridge
+penalty it may get some: a fold then sees the features of held-out rows, never their labels.)
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from bblr.training.start import gaussian
 
 Floats = NDArray[np.float64]
 
-# Rows on which width and penalty are chosen; with more, they hardly change.
+# Rows on which width and penalty are chosen; more hardly change the choice.
 TUNING_ROWS = 3000
 TUNING_CENTRES = 400
-# Rows on which they, and the number of vectors, get a second look.
+# Rows on which they are refined, and the number of vectors is chosen.
 REFINING_ROWS = 20_000
 _LEAST_OF_A_CLASS = 10
-# Directions this weak, beside the strongest, do not show in any penalty worth trying.
+# Directions this weak, relative to the strongest, vanish under any penalty worth trying.
 _RANK_TOL = 1e-8
-# Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
+# Folds on which the initial share of the Laplacian cluster is chosen: its fits are slow.
 _SHARE_FOLDS = 2
 
 
@@ -65,9 +65,9 @@ class KernelSearch:
     seed : int
         Seed of the draws.
     n_jobs : int or None
-        Widths or folds to work on at the same time.
+        Widths or folds to run in parallel.
     watch : Watch
-        Hears of widths and folds.
+        Reports progress over widths and folds.
     scoring : str
         What to minimise, one of `SCORINGS`.
     """
@@ -81,7 +81,7 @@ class KernelSearch:
     scoring: str = "accuracy"
 
     def pooled(self, parts: Sequence[Held], folds: Sequence[Fold]) -> Held:
-        """Return how a setting did on all held-out rows: what to minimise, and the mean loss."""
+        """Return the score to minimise and the mean loss over all held-out rows."""
         total = self._weight(folds)
         decision = np.concatenate([part.decision for part in parts])
         if self.scoring == "accuracy":
@@ -95,7 +95,7 @@ class KernelSearch:
 
     @property
     def _unwatched(self) -> KernelSearch:
-        """Itself as other processes get it: the watch holds all of the data."""
+        """A copy for other processes, without the monitor, which holds all of the data."""
         return replace(self, watch=Watch())
 
     def basis(self, problem: KernelProblem) -> Basis:
@@ -122,7 +122,7 @@ class KernelSearch:
         rows: int,
         centres: int | None,
     ) -> list[GridCell]:
-        """Return the error and loss of each width and penalty on a fifth of so many rows.
+        """Return the error and loss of each width and penalty on a held-out fifth of a sample.
 
         Centres are drawn as in a fit.
         """
@@ -141,7 +141,7 @@ class KernelSearch:
     def hold_out_sizes(
         self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
     ) -> Iterator[Held]:
-        """Yield how the dense fit and each size do on a fifth of so many rows, one at a time."""
+        """Yield the scores of the dense fit and of each size on a held-out fifth of a sample."""
         fold, rng = self._one_fifth(rows), np.random.default_rng(self.seed)
         problem = self.problem.at_width(kernel_gamma)
         part = problem.on_rows(fold.train)
@@ -150,7 +150,7 @@ class KernelSearch:
             yield self.pooled([held], [fold])
 
     def _one_fifth(self, rows: int) -> Fold:
-        """Return a fold that holds a fifth of so many rows out."""
+        """Return a fold that holds out a fifth of a sample of rows."""
         y = self.problem.y
         chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
@@ -167,11 +167,11 @@ class KernelSearch:
         )  # fmt: skip
 
     def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
-        """Return how backward elimination to each of the sizes does on held-out rows."""
+        """Return the held-out scores of backward elimination to each of the sizes."""
         return self._over_folds("sizes", self.folds, _fold_sizes, kernel_gamma, path, sizes)
 
     def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
-        """Return how each initial share of the Laplacian cluster does on held-out rows."""
+        """Return the held-out scores of each initial share of the Laplacian cluster."""
         folds = self.share_folds()
         return self._over_folds("shares", folds, _fold_shares, kernel_gamma, path, shares)
 
@@ -216,7 +216,7 @@ def _width_cells(
 
 
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
-    """Return the numbers of so many rows, each class with its share, and no fewer than ten."""
+    """Return the indices of about `count` rows, stratified, with ten or more of each class."""
     rng = check_random_state(random)
     chosen = []
     for rows in (np.flatnonzero(y == label) for label in np.unique(y)):
@@ -268,7 +268,7 @@ def _fold_shares(
 def given_folds(
     cv: Any, training: Training, rows: NDArray[np.intp], random: Any, groups: Any
 ) -> list[Fold]:
-    """Return the folds a splitter or a list of splits stands for, by the rows that count."""
+    """Return the folds of a splitter or a list of splits, as indices into `rows`."""
     place = np.full(len(training.y), -1)
     place[rows] = np.arange(len(rows))
     return [

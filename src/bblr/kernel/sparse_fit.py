@@ -1,4 +1,4 @@
-"""Few vectors: backward elimination, and the paper's mixture prior."""
+"""Sparse expansions: backward elimination, and the paper's mixture prior."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from bblr.training.monitor import Watch
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
+# Candidate shares of the weights that start in the Laplacian cluster, for validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)
 # Centres to start the elimination from, where every row may be one.
 _POOL = 256
-# Each refit has this share of the vectors of the one before; fewer refits where they cost more.
+# Share of the vectors that each refit keeps; fewer refits where they cost more.
 _SHRINK = 0.7
 _SHRINK_LARGE = 0.2
 _LARGE = 2_000_000
-# Range search of Algorithm 3, in units of the largest weight: they have no scale of their own.
+# Range search of Algorithm 3, in units of the largest weight.
 _RADIUS = 4.0
 _SPACING = 0.1
-# Without a number of vectors, as many go as raise the objective by this share.
+# Without max_vectors, vectors are dropped until the objective has risen by this share.
 _RISE = 0.01
 
 
@@ -47,9 +47,9 @@ class Elimination:
     path : Path
         Plateaus and penalty of the refits, which are made at the last gamma.
     rng : Generator
-        Draws the pool.
+        Random numbers for the pool.
     watch : Watch
-        Hears of each refit, and may say that it was the last.
+        Reports each refit, and may stop the elimination.
 
     Attributes
     ----------
@@ -70,8 +70,8 @@ class Elimination:
         enough = max(enough, 2 * wanted)
         if count <= enough:
             return full
-        pulls = self.problem.pulls(full.objective.loss, full.raw)
-        return self._fit(self.problem.spread_centres(pulls, enough, self.rng))
+        weighted_residuals = self.problem.weighted_residuals(full.objective.loss, full.raw)
+        return self._fit(self.problem.spread_centres(weighted_residuals, enough, self.rng))
 
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
@@ -85,7 +85,7 @@ class Elimination:
             yield pool
 
     def to_rise(self, full: KernelFit) -> KernelFit:
-        """Drop vectors for as long as the objective rises by little over that of all centres."""
+        """Drop vectors while the objective stays close to that of all centres."""
         limit = full.solution.value + _RISE * abs(full.solution.value)
         pool, wanted = self.pool(full), len(full.basis.centres)
         while pool.solution.value > limit and len(pool.basis.centres) < wanted:
@@ -125,7 +125,7 @@ class Elimination:
     def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
         """Return the weights and the inverse of the second derivatives by them.
 
-        Of many classes there is one for each: what they have to do with one another is left out.
+        With many classes there is one per class; correlations between classes are ignored.
         """
         T = as_numpy(fitted.basis.transform)
         covariances = [
@@ -153,7 +153,7 @@ def training_figures(fitted: KernelFit) -> tuple[int, float, float]:
 
 
 def sparsest_best(errors: Sequence[float]) -> int:
-    """Return which of the shares errs least; of equals the largest, which is the sparsest."""
+    """Return the index of the share with the fewest errors; of ties the largest, the sparsest."""
     return int(np.flatnonzero(errors == np.min(errors))[-1])
 
 
@@ -162,8 +162,8 @@ def gauss_laplace(
 ) -> KernelFit:
     """Return the fit under the Gauss-Laplace mixture (Algorithm 3), pruned and refitted.
 
-    The descent is the paper's, whose steps stop early, and must be: a full descent on the mixture
-    would send all but a handful of weights to zero, since one alone says little about a row.
+    The descent is the paper's, which stops early. It has to: a full descent on the mixture would
+    drive all but a handful of weights to zero, since no single vector matters much to a row.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def gauss_laplace(
     em = HardEM(GradientDescent(), search, share)
     solution, settled = em.settle(objective.with_gamma(path.gammas[-1]), start.ravel())
     weights = objective.weights(solution.theta)
-    # Of many classes a vector goes when its weights for all of them do.
+    # With many classes a vector is dropped if its weights for all of them are.
     free = ~settled.penalty.laplacian(weights).reshape(columns.shape[::-1])
     reach = np.abs(weights).reshape(free.shape).max(axis=0)
     kept = np.flatnonzero(free.any(axis=0))

@@ -1,4 +1,4 @@
-"""The steps of a joint model: parameters checked, evidence and calibration fitted, odds made."""
+"""The steps of a joint model: evidence, calibration, plan and odds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bblr.structured.groups import (
     stack_labels,
 )
 from bblr.structured.local import logits, out_of_fold
-from bblr.structured.odds import Calibration, Evidenced, fit_calibration
+from bblr.structured.odds import Calibration, CalibrationData, fit_calibration
 from bblr.structured.parts import Plan, make_plan
 
 __all__ = ["ApproximationWarning", "JointSteps", "warn"]
@@ -31,19 +31,19 @@ Integers = NDArray[np.int64]
 
 
 class ApproximationWarning(UserWarning):
-    """Something is approximate because a group is too large to be exact about it.
+    """A result is approximate because a group is too large for exact inference.
 
     Examples
     --------
     >>> import warnings
     >>> from bblr.structured import ApproximationWarning
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", ApproximationWarning)      # exact answers or none
+    ...     warnings.simplefilter("error", ApproximationWarning)      # exact results or an error
     """
 
 
 class JointSteps(Versioned):
-    """What a joint model does between its parameters and its decisions."""
+    """Steps between the parameters of a joint model and its decisions."""
 
     at_most_one: Any
     similarity: Any
@@ -65,7 +65,7 @@ class JointSteps(Versioned):
         *,
         per: Literal["member", "group"] = "member",
     ) -> float:
-        """Return the share of right decisions of ``predict``.
+        """Return the accuracy of ``predict``.
 
         Parameters
         ----------
@@ -74,8 +74,8 @@ class JointSteps(Versioned):
         y : None, default=None
             Not used.
         per : {"member", "group"}, default="member"
-            Count each candidate, or each group whose candidates are all decided right. Empty
-            groups do not count.
+            Accuracy over candidates, or share of groups whose candidates are all right. Empty
+            groups are ignored.
 
         Returns
         -------
@@ -131,12 +131,12 @@ class JointSteps(Versioned):
             return start
         held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
         plan, evidence = self._plan(network, weight=1.0)
-        known = Evidenced(plan, held_out, evidence, labels)
+        known = CalibrationData(plan, held_out, evidence, labels)
         if not known.counted.any():
             raise ValueError(
                 f"groups are all too large to be calibrated on: each has a part of more than "
-                f"max_states={self.max_states} feasible states. Raise max_states, or take "
-                "recalibrate=False with a penalty and a weight of your own."
+                f"max_states={self.max_states} feasible states. Raise max_states, or use "
+                "recalibrate=False with given penalty and weight."
             )
         if plan.large:
             warn(
@@ -147,12 +147,12 @@ class JointSteps(Versioned):
         return fit_calibration(known, start, tuple(free))
 
     def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
-        """Return how groups fall apart, and the ties of their pairs."""
-        ties = np.zeros(len(network.pairs))
+        """Return the plan of the groups, and the couplings of their pairs."""
+        couplings = np.zeros(len(network.pairs))
         weight = self.calibration_.weight if weight is None else weight
         if self.evidence_ is not None and weight > 0:
-            ties = weight * self.evidence_(network.similarities)
-        return make_plan(network, self.at_most_one, ties != 0, self.max_states), ties
+            couplings = weight * self.evidence_(network.similarities)
+        return make_plan(network, self.at_most_one, couplings != 0, self.max_states), couplings
 
     def _local_logits(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
         check_is_fitted(self, "calibration_")
@@ -173,5 +173,5 @@ class JointSteps(Versioned):
 
 
 def warn(reason: str, consequence: str) -> None:
-    """Warn of an approximation, for a reason and with a consequence."""
+    """Warn of an approximation: its reason and its consequence."""
     warnings.warn(f"{reason}: {consequence}.", ApproximationWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""The local classifier: its log odds, in and out of fold, and what its labels must be."""
+"""The local classifier: its log odds, in and out of fold, and checks of its labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["check_both_kinds", "check_possible", "logits", "out_of_fold"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Log odds of ±18: a local probability beyond that is a claim no training set can support.
-_SURE = 1e-8
+# Log odds of ±18: no training set supports a more extreme local probability.
+_LEAST_PROBABILITY = 1e-8
 
 
 def logits(local: Any, X: Any) -> Floats:
@@ -27,7 +27,9 @@ def logits(local: Any, X: Any) -> Floats:
 
 
 def _log_odds(proba: Floats) -> Floats:
-    return np.asarray(logit(np.clip(proba, _SURE, 1 - _SURE).astype(np.float64)))
+    return np.asarray(
+        logit(np.clip(proba, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY).astype(np.float64))
+    )
 
 
 def out_of_fold(
@@ -46,22 +48,22 @@ def out_of_fold(
     cv : int
         Number of folds.
     rng : RandomState
-        Decides the folds.
+        Random numbers for the folds.
     n_jobs : int or None
-        Fits to run at a time.
+        Fits to run in parallel.
     """
     folds = _folds(network, labels, cv, rng)[network.group]
     splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
     if any(len(np.unique(labels[train])) < 2 for train, _ in splits):
         raise ValueError(
-            "labels of all groups but one fold are all alike; give more groups, or lower cv."
+            "labels of the training groups of a fold are all equal; give more groups, or lower cv."
         )
     proba = cross_val_predict(local, X, labels, cv=splits, n_jobs=n_jobs, method="predict_proba")
     return _log_odds(proba[:, 1])
 
 
 def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
-    """Deal groups into folds, those with targets and those without evenly."""
+    """Assign groups to folds, stratified by whether they hold a target."""
     with_target = np.zeros(network.n_groups, dtype=np.int64)
     with_target[network.group[labels == 1]] = 1
     filled = np.diff(network.offsets) > 0
@@ -74,7 +76,7 @@ def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
 
 def check_both_kinds(network: Network, labels: Integers) -> None:
     """Raise a ValueError unless at least two groups hold a target, and two something else."""
-    for label, kind in ((1, "a target"), (0, "a candidate that is none")):
+    for label, kind in ((1, "a target"), (0, "a candidate that is not a target")):
         count = len(np.unique(network.group[labels == label]))
         if count < 2:
             raise ValueError(
@@ -91,6 +93,6 @@ def check_possible(network: Network, labels: Integers) -> None:
         group = int(network.group[np.flatnonzero(network.containers == wrong[0])[0]])
         raise ValueError(
             f"labels of group {group} have {int(held[wrong[0]])} targets in one container, which "
-            f"at_most_one='hard' makes impossible ({len(wrong)} containers in all); take 'soft', "
+            f"at_most_one='hard' makes impossible ({len(wrong)} containers in all); use 'soft', "
             "or correct the labels."
         )

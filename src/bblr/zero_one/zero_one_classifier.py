@@ -69,9 +69,9 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         Factors on the weights of the examples by class: costs of errors, 1 for those that a dict
         leaves out. A class of weight 0 is left out of the fit, as are examples of weight 0.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same classifier unless the time limit cuts the run short.
     n_jobs : int or None, default=None

@@ -1,4 +1,4 @@
-"""The front door of the kernel estimators: parameters in, a problem out."""
+"""From the parameters and data of a kernel estimator to a problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bblr.solvers import LBFGS
 
 Floats = NDArray[np.float64]
 
-# What both kernel classifiers have.
+# Parameters of both kernel classifiers.
 KERNEL_CONSTRAINTS: dict[str, Any] = {
     **CONSTRAINTS,
     "kernel": [StrOptions(set(KERNELS)), callable],
@@ -26,17 +26,17 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
     "penalty": [StrOptions({"rkhs", "ridge"})],
     "sparsity": [StrOptions({"backward", "gauss-laplace"}), None],
 }
-# Below this the inverse of a variance is not a number, and rows are as good as equal.
+# Below this the inverse of a variance overflows, and rows are practically equal.
 _LEAST_VARIANCE = 1e-290
-# Centres to start an elimination from, for each vector that shall be left.
+# Centres from which an elimination starts, per vector to be kept.
 _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
 
 
 def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
-    """Check what a user hands to ``fit`` and encode it.
+    """Validate and encode the arguments of ``fit``.
 
-    Rows are picked and multiplied: CSR. A precomputed kernel is dense by nature.
+    Sparse rows become CSR, since rows are selected. A precomputed kernel must be dense.
     """
     rows = adapter_of(estimator, X)
     if not is_precomputed(estimator.kernel):
@@ -51,21 +51,20 @@ def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Train
     largest = float(np.abs(X).max(initial=0.0))
     if not np.allclose(X, X.T, rtol=1e-4, atol=1e-6 * largest):
         raise ValueError(
-            "X must be symmetric with kernel='precomputed': the similarity of two rows is one "
-            "number. (X + X.T) / 2 is symmetric."
+            "X must be symmetric with kernel='precomputed'; (X + X.T) / 2 is symmetric."
         )
     return training
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether a ``kernel`` parameter says that X holds the kernel itself."""
+    """Whether X holds the kernel itself."""
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> int | None:
     """Return how many centres to draw; None where every row is one.
 
-    Where few of them are wanted in the end, fewer do to begin with.
+    A fit that is to keep few vectors starts from fewer centres.
     """
     if max_centers is None:
         return None
@@ -82,7 +81,7 @@ def make_problem(
 ) -> tuple[KernelProblem, NDArray[np.intp]]:
     """Return the problem of the rows of positive weight, and their numbers.
 
-    Where rows are few, equal ones are merged unless the caller needs each.
+    Equal rows are merged where rows are few, unless `merge` is False.
     """
     kernel, width = estimator.kernel, kernel_gamma
     if width == "scale":
@@ -96,7 +95,7 @@ def make_problem(
         training.given.gram(function, training.X),
         training.y,
         training.weight,
-        # The mixture is a prior on the weights, and so is what it starts from.
+        # The mixture is a prior on the weights, and so is that of the fit it starts from.
         estimator.penalty == "rkhs" and estimator.sparsity != "gauss-laplace",
         bool(estimator.fit_intercept),
         1e6 * float(estimator.cache_size),
@@ -113,7 +112,7 @@ def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Fl
     """Return one of each set of equal rows of one class, and the weight of the set.
 
     Rows of zero weight are left out. The order depends on the values alone, so that a row of
-    weight 2 does what two rows do, to the last bit, whatever is drawn or cut off on the way.
+    weight 2 and two equal rows give the same fit to the last bit.
     """
     rows = np.flatnonzero(weight > 0)
     first, place = equal_rows(X[rows], y[rows])
@@ -132,7 +131,7 @@ def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
         mean = np.float64(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
         variance = entry_variance(X, weight, total, mean)
     if not np.isfinite(variance) and kernel in ("linear", "cosine", "precomputed"):
-        return 1.0  # they have no width; what they cannot do themselves they say
+        return 1.0  # these have no width
     if not np.isfinite(variance):
         raise ValueError(
             "X holds numbers too large to be squared, and kernel_gamma='scale' needs their "
