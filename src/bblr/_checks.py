@@ -1,4 +1,4 @@
-"""What every estimator checks, whichever room it lives in."""
+"""Parameter checks and interruption of ``fit``, for all estimators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 def all_or_nothing(fit: Fit) -> Fit:
     """Make a ``fit`` that fails leave the estimator as it was.
 
-    One that was interrupted and has kept its best so far (:func:`keep`) leaves that.
+    After an interruption it leaves the best solution so far, if there is one (:func:`keep`).
     """
 
     @wraps(fit)
@@ -40,7 +40,7 @@ def all_or_nothing(fit: Fit) -> Fit:
             return fit(self, *args, **kwargs)
         except BaseException as error:
             if getattr(error, "kept_by", None) is not self:
-                # In one step: Ctrl-C may come again at any moment.
+                # In one step, since another Ctrl-C may come at any moment.
                 self.__dict__ = before
             interruption = interruption_of(error)
             if interruption is None or interruption is error:
@@ -53,8 +53,8 @@ def all_or_nothing(fit: Fit) -> Fit:
 def interruption_of(error: BaseException | None) -> BaseException | None:
     """Return the Ctrl-C behind an error: itself, a new one, or None.
 
-    Compiled code that returns arrays runs a little Python to make them. Where Ctrl-C comes at that
-    moment a SystemError is raised because of it.
+    Compiled code runs a little Python to create the arrays it returns. A Ctrl-C at that moment
+    leads to a SystemError.
     """
     if isinstance(error, KeyboardInterrupt):
         return error
@@ -65,7 +65,7 @@ def interruption_of(error: BaseException | None) -> BaseException | None:
 
 
 def keep(error: BaseException, estimator: Any, what: str) -> None:
-    """Say that the estimator is fitted although this error ends its ``fit``."""
+    """Mark the estimator as fitted although this error ends its ``fit``."""
     error.add_note(f"{type(estimator).__name__} keeps {what}.")
     error.kept_by = estimator  # type: ignore[attr-defined]
 
@@ -78,7 +78,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
 _SHARPNESS = Interval(Real, 1 / LARGEST, LARGEST, closed="both")
 
-# What holds in every estimator that has a parameter of this name, for scikit-learn to check.
+# Constraints, checked by scikit-learn, on parameters that several estimators share.
 CONSTRAINTS: dict[str, Any] = {
     "tol": [POSITIVE],
     "max_iter": [AT_LEAST_1],

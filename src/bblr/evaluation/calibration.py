@@ -1,4 +1,4 @@
-"""Calibration: whether predicted probabilities come true as often as they say."""
+"""Calibration: whether predicted probabilities match observed frequencies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def expected_calibration_error(
 ) -> float:
     """Mean gap between confidence and accuracy over bins of equal width.
 
-    Each example's confidence is the probability of its most probable class. With the examples
-    put into bins Bₘ = ((m − 1)/M, m/M] by confidence, it is
+    The confidence of an example is the probability of its most probable class. With examples
+    binned by confidence, Bₘ = ((m − 1)/M, m/M], the error is
     ``Σₘ |Bₘ|/n · |accuracy(Bₘ) − mean confidence(Bₘ)|`` (Guo et al., 2017).
 
     Parameters
@@ -25,12 +25,12 @@ def expected_calibration_error(
     y_true : array-like of shape (n_samples,)
         The true labels.
     proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        For two classes the probability of the larger label, or else one column a class in the
-        sorted order of the labels (as `predict_proba` gives them).
+        For two classes the probability of the larger label; otherwise one column per class, in
+        the sorted order of the labels, as from `predict_proba`.
     n_bins : int, default=15
         M, the number of bins over [0, 1].
     labels : array-like of shape (n_classes,) or None, default=None
-        All the labels. Needed where a class does not occur in `y_true`.
+        All labels; needed if a class does not occur in `y_true`.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def as_columns(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the column of each example's class, the probabilities by column, and the classes.
 
-    `name` is what the probabilities are called in messages.
+    `name` is the name of the probabilities in messages.
     """
     y = label_column("y_true", y_true)
     table = _proba_table(proba, len(y), name)
@@ -72,7 +72,7 @@ def as_columns(
         column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     except TypeError as error:
         raise ValueError(
-            f"y_true and labels must hold labels of one kind that can be put in order: {error}"
+            f"y_true and labels must hold labels of one kind that can be sorted: {error}"
         ) from None
     table = _a_column_a_class(table, classes, name)
     if not np.array_equal(classes[column], y):
@@ -102,32 +102,32 @@ def _even_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 class Bins(NamedTuple):
-    """The bins of a reliability diagram that hold examples, a row each."""
+    """The non-empty bins of a reliability diagram."""
 
     predicted: np.ndarray
     """Mean probability of the event."""
     observed: np.ndarray
-    """How often it came true."""
+    """Observed frequency of the event."""
     size: np.ndarray
     """Examples."""
 
     @property
     def gap(self) -> float:
-        """Mean distance between the two, by examples."""
+        """Mean distance between the two, weighted by examples."""
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.size))
 
 
 def reliability_bins(
     event: np.ndarray, probability: np.ndarray, n_bins: int, strategy: str = "uniform"
 ) -> Bins:
-    """Compare how often an event came true with its probability.
+    """Compare the observed frequency of an event with its predicted probability.
 
     Parameters
     ----------
     event : ndarray of shape (n_samples,)
-        Whether it came true.
+        Whether the event occurred.
     probability : ndarray of shape (n_samples,)
-        What was predicted.
+        Predicted probabilities.
     n_bins : int
         Bins over [0, 1]; those without examples are left out.
     strategy : {"uniform", "quantile"}, default="uniform"

@@ -1,4 +1,4 @@
-"""McNemar's test: whether two classifiers err equally often on the same examples."""
+"""McNemar's test: whether two classifiers have the same error rate on the same examples."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scipy.stats import binom, chi2
 from bblr.evaluation.label_column import label_column
 
 _SMALL = 25
-"""Below so many discordant examples ``exact="auto"`` takes the binomial test."""
+"""Discordant examples below which ``exact="auto"`` uses the binomial test."""
 
 Exact = bool | Literal["auto"]
 
 
 @dataclass(frozen=True)
 class McNemarResult:
-    """What McNemar's test found for two classifiers a and b.
+    """Result of McNemar's test for two classifiers a and b.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def mcnemar(
         The labels the two classifiers predict.
     exact : bool or "auto", default="auto"
         True for the binomial test, False for the chi-squared approximation with continuity
-        correction; ``"auto"`` takes the binomial test below 25 discordant examples.
+        correction; ``"auto"`` uses the binomial test below 25 discordant examples.
 
     Returns
     -------
@@ -112,8 +112,8 @@ def pooled_mcnemar(
 ) -> McNemarResult:
     """Pool McNemar's tests: add up the discordant counts and test the sums.
 
-    This is the paper's pooled test, which takes each fold of each repetition as a test of its
-    own: z = Σ(n10 − n01) / √Σ(n01 + n10).
+    This is the paper's pooled test, with one test per fold and repetition:
+    z = Σ(n10 − n01) / √Σ(n01 + n10).
 
     Parameters
     ----------
@@ -130,11 +130,11 @@ def pooled_mcnemar(
 
     Notes
     -----
-    The test takes every discordant example for an independent draw. Folds of one
-    cross-validation test disjoint examples; *repeated* cross-validation tests the same examples
-    again and again with nearly the same classifiers, so pooled over repetitions z is too large
-    and the p-value optimistic. Read it as a summary beside the paper's figures; for a sober
-    p-value pool the folds of one repetition only.
+    The test treats every discordant example as an independent draw. Folds of one cross-validation
+    test disjoint examples; *repeated* cross-validation tests the same examples repeatedly with
+    similar classifiers, so that z pooled over repetitions is too large and the p-value too small.
+    It is meant for comparison with the paper's figures; for a valid p-value pool the folds of one
+    repetition only.
 
     Examples
     --------
@@ -191,5 +191,5 @@ def _check_alike(labels: dict[str, np.ndarray]) -> None:
     if len(set(is_text.values())) > 1:
         text = " and ".join(name for name, flag in is_text.items() if flag)
         raise ValueError(
-            f"{text} holds text and the other labels are numbers; encode all three alike"
+            f"{text} holds text and the other labels are numbers; encode all three in the same way"
         )

@@ -1,4 +1,4 @@
-"""Noise protocols: outliers appended to the data, or labels turned over."""
+"""Noise protocols: appended outliers, or flipped labels."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def add_noise(
       its "first class" is the one labelled +1);
     - ``"uniform-random"``: each gets a class at random, all equally likely (the article's code).
 
-    ``"label-flip"`` leaves `X` alone and turns over ⌊n · fraction⌋ labels of `y`, chosen at
-    random without replacement; of more than two classes each becomes another one, all equally
-    likely.
+    ``"label-flip"`` leaves `X` as it is and flips ⌊n · fraction⌋ labels of `y`, chosen at random
+    without replacement; with more than two classes, each of the other classes is equally likely.
 
     Parameters
     ----------
@@ -50,28 +49,27 @@ def add_noise(
             default="uniform-one-class"
         The kind of noise.
     fraction : float, default=0.1
-        How much, between 0 and 1, as a share of the given rows.
+        Amount of noise, between 0 and 1, as a share of the given rows.
     random_state : int, RandomState, Generator or None, default=None
-        An integer gives the same noise each time; the two uniform protocols then append the
-        same points.
+        Seed; with the same integer the two uniform protocols append the same points.
     return_index : bool, default=False
         Also return which rows are noise.
 
     Returns
     -------
     X : ndarray or DataFrame of shape (n_samples + n_added, n_features)
-        The given rows in their order, then the noise. A float dtype is kept; whole numbers
-        become float64, since the noise is not whole. A DataFrame gives a DataFrame with the same
-        columns and rows numbered anew. With ``"label-flip"`` it is the given object itself.
+        The given rows in their order, then the noise. A float dtype is kept; integers become
+        float64. A DataFrame gives a DataFrame with the same columns and a new index. With
+        ``"label-flip"`` it is the given object itself.
     y : ndarray or Series
         Its labels, of the given dtype; a Series if a Series was given.
     index : ndarray of int
-        Positions of the appended rows or turned labels, ascending; only if `return_index`.
+        Positions of the appended rows or flipped labels, ascending; only if `return_index`.
 
     Notes
     -----
-    Add noise before normalising, as the article does, and to the training part only if the test
-    error is to speak about clean data.
+    Add noise before normalising, as the article does, and only to the training part to measure
+    test errors on clean data.
 
     Examples
     --------
@@ -98,7 +96,7 @@ def add_noise(
     )
     labels, classes = _labels(y)
     n_samples = len(labels)
-    # The small term keeps 0.29 · 100 = 28.999… from losing a row to rounding.
+    # The small term keeps 0.29 · 100 = 28.999… from being rounded down.
     n_noise = math.floor(n_samples * float(fraction) + 1e-9)
     if protocol == "label-flip":
         _check_rows(X, n_samples)

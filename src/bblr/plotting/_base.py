@@ -1,4 +1,4 @@
-"""What the Displays share: axes, scales and styles."""
+"""What the Displays share: axes, scales, styles and legends."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from bblr.plotting._arguments import Floats, check_axes, check_style, check_text
 
-# Labels of an axis closer to each other than this share of it would overlap.
+# Least distance of tick labels, as a share of the axis; closer ones would overlap.
 _APART = 0.1
-# Said of the errors where there is a second scale.
+# Added to the label of the errors where there is a second scale.
 SOLID = " (solid)"
 
 
@@ -38,7 +38,7 @@ class BaseDisplay:
         check_style(given)
         check_axes(ax)
         if ax is None:
-            # Room for the labels of both sides, also where the figure is saved as it is.
+            # The constrained layout leaves room for the labels of both sides.
             _, ax = plt.subplots(layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         return self.estimator_name if name is None else name
@@ -71,12 +71,12 @@ class ErrorCurve(BaseDisplay):
 
 
 def style(defaults: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the style of a line, what the user gives before the defaults, under any alias."""
+    """Return the style of a line: defaults, overridden by what the user gives."""
     return {**defaults, **check_style(given)}
 
 
 def right_axes(ax: Any) -> Any:
-    """Return the axes with a scale of its own on the right, the same for every drawing on ax."""
+    """Return the twin axes on the right, shared by all drawings on ax."""
     right = existing_right_axes(ax)
     if right is None:
         right = ax.twinx()
@@ -86,13 +86,13 @@ def right_axes(ax: Any) -> Any:
 
 
 def existing_right_axes(ax: Any) -> Any:
-    """Return the same where something was drawn there, or else None."""
+    """Return the twin axes on the right if there are any, or else None."""
     siblings = ax.get_shared_x_axes().get_siblings(ax)
     return next((one for one in siblings if one.get_label() == f"right of {id(ax)}"), None)
 
 
 def logarithmic(ax: Any, places: Sequence[float] | Floats) -> None:
-    """Make the lower axis logarithmic, with labels at these places and those of before."""
+    """Make the x axis logarithmic, with ticks at these places and at earlier ones."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     before = ax.xaxis.get_major_locator()
@@ -110,7 +110,7 @@ def logarithmic(ax: Any, places: Sequence[float] | Floats) -> None:
 
 
 def whole_numbers(ax: Any, values: Floats) -> None:
-    """Leave fractions off the left axis where there are none among the values."""
+    """Use integer ticks on the y axis if all values are integers."""
     from matplotlib.ticker import MaxNLocator
 
     if np.all(values == np.round(values)):
@@ -118,7 +118,7 @@ def whole_numbers(ax: Any, values: Floats) -> None:
 
 
 def add_legend(ax: Any) -> None:
-    """Put a legend for the lines of the left scale into the emptiest corner of both."""
+    """Put a legend for the lines of the left axes into the emptiest corner of both axes."""
     handles = [line for line in ax.get_lines() if shown_label(line)]
     if not handles:
         return
@@ -130,13 +130,13 @@ def add_legend(ax: Any) -> None:
         "lower left": np.sum((x < 0.5) & (y < 0.3)),
         "lower right": np.sum((x > 0.5) & (y < 0.3)),
     }
-    # The axes on the right are drawn last, over a legend on the left.
+    # The right axes are drawn last, over a legend of the left axes.
     (right or ax).legend(handles=handles, loc=min(crowd, key=lambda corner: crowd[corner]))
 
 
 def _drawn(ax: Any) -> Floats:
-    """Return places along all lines of the axes, as shares of its width and height."""
-    ax.autoscale_view()  # Matplotlib puts off what a new line does to the limits.
+    """Return points along all lines, in axes coordinates."""
+    ax.autoscale_view()  # Matplotlib updates the limits lazily.
     found = []
     for line in ax.get_lines():
         points = (line.get_transform() + ax.transAxes.inverted()).transform(line.get_xydata())
@@ -146,7 +146,7 @@ def _drawn(ax: Any) -> Floats:
 
 
 def shown_label(line: Any) -> str:
-    """Return the label of a line, nothing where Matplotlib made one up."""
+    """Return the label of a line, or an empty string if Matplotlib chose it."""
     label = str(line.get_label())
     return "" if label.startswith("_") else label
 

@@ -23,23 +23,22 @@ class PathDisplay(ErrorCurve):
     """Errors and objective at each gamma of an annealed fit.
 
     Errors are drawn on the left scale, the objective, dashed, on the right one. As gamma grows the
-    loss nears the zero-one loss, so objectives of two gammas are those of different functions:
-    compare errors along a path, objectives between fits at the same gamma.
+    loss approaches the zero-one loss, so objectives at different gammas are not comparable:
+    compare errors along a path, and objectives of fits at the same gamma.
 
-    A fit keeps its training errors, not the weights of every gamma. Errors on other rows are those
-    of classifiers that end at these gammas, ``gamma_max=gamma``; draw them beside the path with
-    ``subset="held-out"``.
+    A fit keeps its training errors, not the weights at every gamma. For errors on other rows, fit
+    classifiers with ``gamma_max=gamma`` and draw them on the same axes with ``subset="held-out"``.
 
     Parameters
     ----------
     gammas : array-like of shape (n_stages,)
-        Sharpness of each stage; infinity, the zero-one loss itself, is drawn last.
+        Gamma of each stage; infinity, the zero-one loss itself, is drawn last.
     errors : array-like of shape (n_stages,)
-        Errors, by weight.
+        Errors, weighted by row.
     values : array-like of shape (n_stages,) or None, default=None
         Objective; None draws the errors alone.
     subset : {"training", "held-out"} or None, default="training"
-        The rows that errors are about, for the labels.
+        Rows on which errors were counted, for the labels.
     estimator_name : str or None, default=None
         Name for the legend.
 
@@ -171,7 +170,7 @@ class PathDisplay(ErrorCurve):
 
 
 def _places(gammas: Floats) -> Floats:
-    """Return where to draw each gamma: infinity one step beyond the largest."""
+    """Return the position of each gamma; infinity is one step beyond the largest."""
     finite = np.unique(gammas[np.isfinite(gammas)])
     if len(finite) == 0:
         return np.ones_like(gammas)

@@ -1,4 +1,4 @@
-"""SparsityDisplay: error and loss by the number of vectors."""
+"""SparsityDisplay: error and loss against the number of vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bblr.plotting._base import ErrorCurve, logarithmic
 
 
 class SparsityDisplay(ErrorCurve):
-    """Error and loss of kernel classifiers with fewer and fewer vectors.
+    """Error and loss of a kernel classifier against its number of vectors.
 
     Errors are drawn on the left scale, the loss, dashed, on the right one.
 
@@ -33,9 +33,9 @@ class SparsityDisplay(ErrorCurve):
     losses : array-like of shape (n_sizes,) or None, default=None
         Loss at each; None draws the errors alone.
     chosen : int or None, default=None
-        The number of vectors that a classifier has settled on, to be marked.
+        The chosen number of vectors, to be marked.
     subset : {"training", "held-out"} or None, default=None
-        The rows that errors and losses are about, for the labels.
+        Rows on which errors and losses were computed, for the labels.
     estimator_name : str or None, default=None
         Name for the legend.
 
@@ -127,13 +127,13 @@ class SparsityDisplay(ErrorCurve):
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
     ) -> Self:
-        """Draw the sizes that a fit with ``sparsity="backward"`` went through.
+        """Draw the refits of a fit with ``sparsity="backward"``.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
-            Fitted KernelBBLRClassifier, whose figures are those of the training rows, or
-            KernelBBLRClassifierCV, whose figures are those of held-out rows.
+            Fitted KernelBBLRClassifier, with figures on training rows, or KernelBBLRClassifierCV,
+            with figures on held-out rows.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; new ones if None.
         name : str or None, default=None
