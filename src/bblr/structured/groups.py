@@ -146,11 +146,7 @@ def _compared(pairs: Any, similarities: Any, n: int) -> tuple[Integers, Floats]:
             f"pairs must hold two row numbers for each pair, got an array of shape {index.shape} "
             f"and type {index.dtype}."
         )
-    if values.shape != (len(index),):
-        raise ValueError(
-            f"similarities must hold one number for each of the {len(index)} pairs, got an array "
-            f"of shape {values.shape}."
-        )
+    _check_length("similarities", "number", values, len(index), "pairs")
     index = index.astype(np.int64)
     if len(index):
         _check_pairs(index, values, n)
@@ -183,15 +179,19 @@ def _check_pairs(index: Any, values: Floats, n: int) -> None:
         )
 
 
+def _check_length(name: str, one: str, values: NDArray[Any], n: int, of: str) -> None:
+    if values.shape != (n,):
+        raise ValueError(
+            f"{name} must hold one {one} for each of the {n} {of}, got an array of shape "
+            f"{values.shape}."
+        )
+
+
 def _names(what: str, names: Any, n: int) -> NDArray[Any] | None:
     if names is None:
         return None
     found = np.asarray(names)
-    if found.shape != (n,):
-        raise ValueError(
-            f"{what} must hold one name for each of the {n} candidates, got an array of shape "
-            f"{found.shape}."
-        )
+    _check_length(what, "name", found, n, "candidates")
     if any(name is None or name != name for name in found.tolist()):
         raise ValueError(f"{what} must not be missing (NaN or None); give one for each candidate.")
     return found
@@ -215,11 +215,7 @@ def number(names: Sequence[NDArray[Any]]) -> Integers:
 def check_labels(labels: Any, n: int) -> Integers:
     """Return labels as an array of 0 and 1."""
     found = np.asarray(labels)
-    if found.shape != (n,):
-        raise ValueError(
-            f"labels must hold one label for each of the {n} candidates, got an array of shape "
-            f"{found.shape}."
-        )
+    _check_length("labels", "label", found, n, "candidates")
     if found.dtype.kind not in "biuf" or not ((found == 0) | (found == 1)).all():
         raise ValueError("labels must be 1 for a target and 0 for the rest, and nothing else.")
     return found.astype(np.int64)

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix, vstack
+from scipy.sparse import bmat, csr_matrix, identity
 
 from bblr.structured.parts import Part
 
@@ -30,31 +30,15 @@ def decode_large(part: Part, odds: Floats, couplings: Floats, penalty: float) ->
     # Labels, then "both are targets" of each pair, then targets beyond the first.
     cost = np.concatenate([-z, -r, np.full(n_containers, penalty if soft else 0.0)])
     upper = np.concatenate([np.ones(n + n_pairs), np.full(n_containers, n if soft else 0)])
-    a, b = part.ends.T
-    k, one = np.arange(n_pairs), np.ones(n_pairs)
-    width = len(cost)
-
-    def rows(*terms: tuple[Integers, Floats]) -> coo_matrix:
-        columns = np.concatenate([column for column, _ in terms])
-        values = np.concatenate([value for _, value in terms])
-        return coo_matrix((values, (np.tile(k, len(terms)), columns)), shape=(n_pairs, width))
-
-    held = coo_matrix(
-        (
-            np.concatenate([np.ones(n), -np.ones(n_containers)]),
-            (
-                np.concatenate([part.containers, np.arange(n_containers)]),
-                np.concatenate([np.arange(n), n + n_pairs + np.arange(n_containers)]),
-            ),
-        ),
-        shape=(n_containers, width),
-    )
-    matrix = vstack(
+    first, second = (_indicator(end, n) for end in part.ends.T)
+    inside = _indicator(part.containers, n_containers).T
+    both, beyond = identity(n_pairs), identity(n_containers)
+    matrix = bmat(
         [
-            rows((n + k, one), (a, -one)),
-            rows((n + k, one), (b, -one)),
-            rows((a, one), (b, one), (n + k, -one)),
-            held,
+            [-first, both, None],
+            [-second, both, None],
+            [first + second, -both, None],
+            [inside, None, -beyond],
         ],
         format="csr",
     )
@@ -69,6 +53,12 @@ def decode_large(part: Part, odds: Floats, couplings: Floats, penalty: float) ->
     if found.x is None:
         raise RuntimeError(f"HiGHS found no labels for a group of {n} members: {found.message}")
     return np.rint(found.x[:n]).astype(np.int64)
+
+
+def _indicator(columns: Integers, width: int) -> csr_matrix:
+    """Return a matrix with a single 1 in each row, in the given column."""
+    rows = np.arange(len(columns))
+    return csr_matrix((np.ones(len(columns)), (rows, columns)), shape=(len(columns), width))
 
 
 def sample_large(
