@@ -12,7 +12,8 @@ from bblr.kernel.fit import KernelProblem
 from bblr.kernel.kernel_search import KernelSearch, fold_fit
 from bblr.kernel.sparsify import Sparsify, smallest_adequate_size
 from bblr.solvers import LBFGS
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._checks import check_number
 from bblr.audit.models import Floats, class_scores, fitted
-from bblr.training.cross_validation import Fold
+from bblr.training.folds import Fold
 
 # Rows that show what the columns of a decision function mean.
 _KNOWN = 200

@@ -23,14 +23,8 @@ from bblr.kernel.kernel_search import (
 from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparsify import Sparsify
 from bblr.losses import Plateaus
-from bblr.training.cross_validation import (
-    Path,
-    Trial,
-    Validation,
-    learned_plateaus,
-    make_folds,
-    makes_folds,
-)
+from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
+from bblr.training.folds import make_folds, makes_folds
 from bblr.training.monitor import Watch
 from bblr.training.search import Slam
 

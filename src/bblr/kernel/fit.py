@@ -25,7 +25,8 @@ from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import stopped
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.start import (
     LOOSE,

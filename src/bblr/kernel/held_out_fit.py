@@ -11,7 +11,8 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.sparse_fit import SHARES, sparsest_best
 from bblr.losses import Plateaus
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import likeliest_plateaus
 from bblr.training.start import resolve_prior

@@ -22,7 +22,8 @@ from bblr.kernel.fit import Held, KernelFit, KernelProblem
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
 from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
-from bblr.training.cross_validation import Fold, Path, Validation, make_folds
+from bblr.training.cross_validation import Path, Validation
+from bblr.training.folds import Fold, make_folds
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
 from bblr.training.start import gaussian

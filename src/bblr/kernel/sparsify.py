@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bblr.kernel.fit import Held, KernelFit, KernelProblem
 from bblr.kernel.kernel_search import REFINING_ROWS, KernelSearch
 from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
-from bblr.training.cross_validation import Fold, Path
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 
 Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]
