@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from bblr._checks import all_or_nothing, check_numbers, check_parameters
 from bblr.inputs import Training
-from bblr.kernel.choice import (
-    MANY,
-    Chosen,
-    best_cell,
-    choose_path,
-    make_search,
-    refine,
-    widths_to_try,
-)
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import KernelSearch
+from bblr.kernel.kernel_search import MANY, KernelSearch, choose_path, widths_to_try
 from bblr.kernel.kernel_setup import (
     KERNEL_CONSTRAINTS,
     centre_limit,
@@ -41,6 +32,15 @@ from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
 from bblr.training.start import PRIORS, resolve_prior
 
 Floats = NDArray[np.float64]
+
+
+class Chosen(NamedTuple):
+    """The result of the search, and what the final fit needs from it."""
+
+    width: float
+    path: Path
+    validation: Validation
+    sparsify: Sparsify | None
 
 
 class KernelBBLRClassifierCV(KernelClassifier):
@@ -240,7 +240,7 @@ default="accuracy"
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
         watch = Watch(self, X, y, sample_weight)
-        search = make_search(self, problem, rows, training, random, watch, groups)
+        search = KernelSearch.of(self, problem, rows, training, random, watch, groups)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with watch.over(3 if self.sparsity is None else 4):
@@ -270,14 +270,15 @@ default="accuracy"
         prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
         self.grid_ = search.grid(widths, l2s, prior)
         repeats = search.held_out / float(part.weight.sum())
-        best = best_cell(self.grid_, search.held_out / repeats, watch)
-        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
-            best, self.refined_ = refine(
-                replace(search, problem=problem), best, widths, l2s, prior, self.max_centers
-            )
-        validation = search.validation(best.kernel_gamma, prior)
+        best = search.best_cell(self.grid_, search.held_out / repeats)
         default = Path(prior, best.l2, (1.0,), None)
-        path, self.trials_ = choose_path(validation, default, self.prior, float(self.gamma_limit))
+        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
+            refined = replace(search, problem=problem)
+            best, self.refined_ = refined.refine(best, widths, l2s, default, self.max_centers)
+        validation = search.validation(best.kernel_gamma, prior)
+        path, self.trials_ = choose_path(
+            validation, default._replace(l2=best.l2), self.prior, float(self.gamma_limit)
+        )
         if self.sparsity is None:
             return Chosen(best.kernel_gamma, path, validation, None)
         limit = centre_limit(self.max_centers, len(problem.y))

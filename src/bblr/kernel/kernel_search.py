@@ -10,22 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from bblr._checks import check_numbers
 from bblr.designs.gram.centres import Basis
 from bblr.inputs import Training
-from bblr.kernel.fit import Held, KernelFit, KernelProblem
+from bblr.kernel.fit import ALL_CENTRES, Held, KernelFit, KernelProblem
+from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
 from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
-from bblr.training.cross_validation import Path, Validation
-from bblr.training.folds import Fold, make_folds
+from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
+from bblr.training.folds import Fold, make_folds, makes_folds
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
+from bblr.training.search import Slam
 from bblr.training.start import gaussian
 
 Floats = NDArray[np.float64]
@@ -40,6 +44,16 @@ _LEAST_OF_A_CLASS = 10
 _RANK_TOL = 1e-8
 # Folds on which the initial share of the Laplacian cluster is chosen: its fits are slow.
 _SHARE_FOLDS = 2
+# With more rows than this, width and penalty are refined on a larger sample.
+MANY = 2 * TUNING_ROWS
+# Widths to try, as multiples of "scale".
+_WIDTHS = tuple(2.0**k for k in range(-6, 4))
+# Kernels that have no width.
+_WIDTHLESS = ("linear", "cosine", "precomputed")
+# Errors within this many standard errors of the least are ties, which the loss breaks.
+_TIED = 0.5
+# Standard errors by which plateaus or a schedule must beat the default.
+_EVIDENCE = 2.0
 
 
 class GridCell(NamedTuple):
@@ -81,6 +95,35 @@ class KernelSearch:
     watch: Watch = field(default_factory=Watch)
     scoring: str = "accuracy"
 
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        problem: KernelProblem,
+        rows: NDArray[np.intp],
+        training: Training,
+        random: Any,
+        watch: Watch,
+        groups: Any,
+    ) -> KernelSearch:
+        """Return the cross-validation of an estimator, on a sample where there are many rows."""
+        part, cv = problem, estimator.cv
+        if makes_folds(cv):
+            if len(problem.y) > TUNING_ROWS:
+                part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
+            folds = make_folds(cv, part.y, part.weight, random, groups)
+        else:
+            folds = given_folds(cv, training, rows, random, groups)
+        return cls(
+            part,
+            folds,
+            TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
+            int(random.randint(2**31 - 1)),
+            None if part.gram.device is not None else estimator.n_jobs,
+            watch,
+            estimator.scoring,
+        )
+
     def pooled(self, parts: Sequence[Held], folds: Sequence[Fold]) -> Held:
         """Return the score to minimise and the mean loss over all held-out rows."""
         total = self._weight(folds)
@@ -116,44 +159,62 @@ class KernelSearch:
         )
         return [cell for cells in done for cell in cells]
 
-    def hold_out(
-        self,
-        pairs: Sequence[tuple[float, float]],
-        prior: Plateaus,
-        rows: int,
-        centres: int | None,
-    ) -> list[GridCell]:
-        """Return the error and loss of each width and penalty on a held-out fifth of a sample.
+    def best_cell(self, cells: Sequence[GridCell], count: float) -> GridCell:
+        """Return the cell of least loss among those whose error over `count` rows ties."""
+        least = min(cell.error for cell in cells)
+        tied = least + _TIED * np.sqrt(least / count)
+        best = min((cell for cell in cells if cell.error <= tied), key=lambda c: c.loss)
+        self.watch.say(
+            f"width and penalty: {len(cells)} trials, error {100 * best.error:.2f} % at "
+            f"kernel_gamma={best.kernel_gamma:.3g}, l2={best.l2:g}"
+        )
+        return best
 
-        Centres are drawn as in a fit.
+    def refine(
+        self,
+        best: GridCell,
+        widths: tuple[float, ...],
+        l2s: tuple[float, ...],
+        path: Path,
+        max_centers: Any,
+    ) -> tuple[GridCell, list[GridCell]]:
+        """Return the best of narrower widths and weaker penalties on many more rows, and all.
+
+        What suits a sample is too smooth for all rows, which carry more detail. Centres are drawn
+        as in a fit.
         """
-        fold, cells = self._one_fifth(rows), []
+        i, j = widths.index(best.kernel_gamma), l2s.index(best.l2)
+        pairs = list(product(widths[i : i + 3], l2s[j : j + 3]))
+        rows = min(len(self.problem.y), REFINING_ROWS)
+        fold, centres, cells = self._one_fifth(), centre_limit(max_centers, rows), []
         with self.watch.task("look again", len(pairs)):
             for width, l2 in pairs:
                 problem, rng = self.problem.at_width(width), np.random.default_rng(self.seed)
-                path = Path(prior, l2, (1.0,), None)
-                fitted = problem.on_rows(fold.train).fit_dense(path, centres, rng)
+                part = problem.on_rows(fold.train)
+                fitted = part.fit_dense(path._replace(l2=l2), centres, rng)
                 held = self.pooled([problem.held_out(fold, fitted)], [fold])
                 cells.append(GridCell(width, l2, held.errors, held.loss))
                 if self.watch.step("width and penalty"):
                     break
-        return cells
+        return self.best_cell(cells, rows / 5), cells
 
     def hold_out_sizes(
-        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
+        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], centres: int
     ) -> Iterator[Held]:
         """Yield the scores of the dense fit and of each size on a held-out fifth of a sample."""
-        fold, rng = self._one_fifth(rows), np.random.default_rng(self.seed)
+        fold, rng = self._one_fifth(), np.random.default_rng(self.seed)
         problem = self.problem.at_width(kernel_gamma)
         part = problem.on_rows(fold.train)
         dense = part.fit_dense(path, centres, rng)
         for held in _held_out_sizes(problem, part, fold, dense, path, sizes, rng):
             yield self.pooled([held], [fold])
 
-    def _one_fifth(self, rows: int) -> Fold:
-        """Return a fold that holds out a fifth of a sample of rows."""
+    def _one_fifth(self) -> Fold:
+        """Return a fold that holds out a fifth of a large sample of rows."""
         y = self.problem.y
-        chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
+        chosen = np.arange(len(y))
+        if len(y) > REFINING_ROWS:
+            chosen = stratified_sample(y, REFINING_ROWS, self.seed)
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
         return Fold(np.setdiff1d(chosen, test), test)
 
@@ -276,3 +337,30 @@ def given_folds(
         Fold(*(found[found >= 0] for found in (place[train], place[test])))
         for train, test in make_folds(cv, training.y, training.weight, random, groups)
     ]
+
+
+def widths_to_try(kernel_gammas: Any, kernel: Any, problem: KernelProblem) -> tuple[float, ...]:
+    """Return the inverse widths to try, in rising order."""
+    if not isinstance(kernel_gammas, str):
+        widths = check_numbers("kernel_gammas", kernel_gammas, low=0, strict=True)
+        return tuple(sorted(widths))
+    if callable(kernel) or kernel in _WIDTHLESS:
+        return (1.0,)
+    scale = scale_width(problem.gram.X, problem.weight, kernel)
+    return tuple(scale * factor for factor in _WIDTHS)
+
+
+def choose_path(
+    validation: Validation, default: Path, prior: Any, gamma_limit: float
+) -> tuple[Path, list[Trial]]:
+    """Choose plateaus and schedule at the chosen width and penalty; also return the trials."""
+    path, watch = default, validation.watch
+    if watch.stopped:
+        return path, []
+    if prior == "learned":
+        path = path._replace(prior=learned_plateaus(validation, path))
+        watch.say(f"learned plateaus {path.prior}")
+    if prior != "tuned" and gamma_limit <= 1:
+        return path, []
+    slam = Slam(validation, path, (path.l2,), gamma_limit, False, _EVIDENCE, watch)
+    return slam.choose(prior == "tuned")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.kernel.fit import Held, KernelFit, KernelProblem
-from bblr.kernel.kernel_search import REFINING_ROWS, KernelSearch
+from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
@@ -138,7 +138,7 @@ class Sparsify:
         search = replace(self.search, problem=problem)
         sizes = self._sizes(count, count)
         limit = self.centres or count
-        scores = search.hold_out_sizes(width, path, sizes, REFINING_ROWS, limit)
+        scores = search.hold_out_sizes(width, path, sizes, limit)
         tried: list[Tried] = []
         for size, held in zip((count, *sizes), scores, strict=False):
             tried.append((size, held.errors, held.loss))
