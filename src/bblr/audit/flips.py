@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bblr.audit.mixture import Mixture, symmetric_flips
-
-Floats = NDArray[np.float64]
+from bblr.audit.models import Floats
 
 # Pseudo-rows per class that follow the common rate: few, so that a class can deviate from it.
 _POOLED = 20.0

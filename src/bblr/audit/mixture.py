@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bblr.audit.compiled_mixture import flip_pass
-
-Floats = NDArray[np.float64]
+from bblr.audit.models import Floats
 
 # Widths of the priors on the logarithm of the sharpness and on the shifts of the classes.
 _LOG_GAMMA_SCALE, _SHIFT_SCALE = 3.0, 1.0

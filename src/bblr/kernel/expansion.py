@@ -12,14 +12,12 @@ from bblr._numeric.tensors import as_numpy, local
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import KernelFunction
 from bblr.inputs import Training, adapter_of
-from bblr.kernel.fit import KernelFit, KernelProblem
+from bblr.kernel.fit import Floats, KernelFit, KernelProblem
 from bblr.kernel.kernel_setup import is_precomputed
 from bblr.linear.fitted import ProbabilisticClassifier
 from bblr.training.laplace import class_codes
 from bblr.training.link import Link
 from bblr.training.probabilities import Calibrated
-
-Floats = NDArray[np.float64]
 
 
 class KernelClassifier(ProbabilisticClassifier):

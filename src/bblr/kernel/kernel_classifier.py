@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -27,8 +26,6 @@ from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
 from bblr.training.start import resolve_prior
-
-Floats = NDArray[np.float64]
 
 
 class KernelBBLRClassifier(KernelClassifier):

@@ -31,8 +31,6 @@ from bblr.training.monitor import Watch
 from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
 from bblr.training.start import PRIORS, resolve_prior
 
-Floats = NDArray[np.float64]
-
 
 class Chosen(NamedTuple):
     """The result of the search, and what the final fit needs from it."""

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from bblr._checks import check_numbers
 from bblr.designs.gram.centres import Basis
 from bblr.inputs import Training
-from bblr.kernel.fit import ALL_CENTRES, Held, KernelFit, KernelProblem
+from bblr.kernel.fit import ALL_CENTRES, Floats, Held, KernelFit, KernelProblem
 from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
 from bblr.losses import Plateaus
@@ -31,8 +31,6 @@ from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
 from bblr.training.search import Slam
 from bblr.training.start import gaussian
-
-Floats = NDArray[np.float64]
 
 # Rows on which width and penalty are chosen; more hardly change the choice.
 TUNING_ROWS = 3000

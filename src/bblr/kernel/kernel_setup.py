@@ -13,10 +13,8 @@ from bblr._checks import CONSTRAINTS, POSITIVE
 from bblr._numeric.arrays import entry_variance, equal_rows
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
-from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelProblem
 from bblr.solvers import LBFGS
-
-Floats = NDArray[np.float64]
 
 # Parameters of both kernel classifiers.
 KERNEL_CONSTRAINTS: dict[str, Any] = {

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.gram.centres import Basis
-from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelFit, KernelProblem, Rows
 from bblr.penalties import GaussLaplace
 from bblr.solvers import GradientDescent, HardEM, RangeSearch, eliminate
 from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Candidate shares of the weights that start in the Laplacian cluster, for validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)

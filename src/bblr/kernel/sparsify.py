@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.kernel.fit import Held, KernelFit, KernelProblem
+from bblr.kernel.fit import Floats, Held, KernelFit, KernelProblem
 from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
 
-Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]
 HeldOut = tuple[Floats, NDArray[np.intp]]
 SparseFit = tuple[KernelFit, HeldOut | None, list[Tried]]

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bblr.structured.groups import Floats, Integers
 from bblr.structured.large import decode_large, sample_large
 from bblr.structured.parts import Batch, Plan, Segments
 
 __all__ = ["Marginals", "decode", "infer", "log_score"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Scores held at once, about 16 MB.
 _CHUNK = 2**21

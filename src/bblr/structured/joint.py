@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
@@ -16,7 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from bblr._checks import CONSTRAINTS, all_or_nothing, check_parameters
 from bblr.structured.factors import SIMILARITIES
 from bblr.structured.groups import (
+    Floats,
     Group,
+    Integers,
     check_groups,
     check_labels,
     join,
@@ -30,9 +31,6 @@ from bblr.structured.matching import candidate_graph, has_cycles, match, match_p
 from bblr.structured.parts import Constraint
 
 __all__ = ["ApproximationWarning", "JointModel"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 # Beyond this a penalty or a weight is certainty, and differences are lost in rounding.

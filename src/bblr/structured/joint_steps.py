@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._saved import Versioned
 from bblr.structured.factors import fit_evidence
 from bblr.structured.groups import (
+    Floats,
     Group,
+    Integers,
     Network,
     check_groups,
     join,
@@ -25,9 +26,6 @@ from bblr.structured.odds import Calibration, CalibrationData, fit_calibration
 from bblr.structured.parts import Plan, make_plan
 
 __all__ = ["ApproximationWarning", "JointSteps", "warn"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class ApproximationWarning(UserWarning):

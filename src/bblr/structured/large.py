@@ -5,16 +5,14 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import bmat, csr_matrix, identity
 
+from bblr.structured.groups import Floats, Integers
 from bblr.structured.parts import Part
 
 __all__ = ["decode_large", "sample_large"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # With these, all probabilities of 400 random networks were within 0.03 of enumeration.
 _INVERSE_TEMPERATURES = np.array([1.0, 0.7, 0.45, 0.25, 0.1])

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.model_selection import cross_val_predict
 
-from bblr.structured.groups import Network
+from bblr.structured.groups import Floats, Integers, Network
 
 __all__ = ["check_both_kinds", "check_possible", "logits", "out_of_fold"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Log odds of ±18: no training set supports a more extreme local probability.
 _LEAST_PROBABILITY = 1e-8

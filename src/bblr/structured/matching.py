@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from bblr.structured.groups import Group, check_groups, join, number
+from bblr.structured.groups import Floats, Group, Integers, check_groups, join, number
 
 __all__ = ["candidate_graph", "has_cycles", "match", "match_groups", "match_probabilities"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Above this many cells a component is solved as a sparse problem instead of a dense one.
 _MOST_CELLS = 4_000_000

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from bblr.structured.groups import Floats, Integers
 from bblr.structured.inference import infer
 from bblr.structured.parts import Plan
 
 __all__ = ["Calibration", "CalibrationData", "fit_calibration"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Weak quadratic penalty towards unchanged odds and no penalty, worth less than one group: it
 # decides where the data do not, such as the penalty of what never happens.

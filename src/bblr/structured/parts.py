@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from bblr.structured.groups import Network
+from bblr.structured.groups import Floats, Integers, Network
 
 __all__ = ["Batch", "Constraint", "Part", "Plan", "Segments", "make_plan"]
 
 Constraint = Literal["soft", "hard"] | None
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
