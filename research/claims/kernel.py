@@ -141,11 +141,12 @@ def _growth(run: Run) -> Measured:
 def _centres(run: Run) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
     from bblr.designs.gram.kernel_function import Gram, KernelFunction
-    from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
-    from bblr.kernel.kernel_front import scale_width
+    from bblr.kernel.fit import KernelProblem
+    from bblr.kernel.kernel_setup import scale_width
     from bblr.losses import Plateaus
+    from bblr.training.cross_validation import Path
 
-    prior, l2, descent = Plateaus.binary(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
+    path = Path(Plateaus.binary(0.05, 0.9), 0.003, (1.0,), None)
     errors: dict[str, list[float]] = {}
     for seed in range(run.seed, run.seed + _REPEATS):
         parts = trec07p_normalised(seed).first(_CENTRE_ROWS)
@@ -158,10 +159,10 @@ def _centres(run: Run) -> Measured:
             drawn = {
                 "evenly": rng.choice(len(y), count, replace=False),
                 "by pivots": problem.spread_centres(ones, count, rng),
-                "by pivots and pulls": problem.centres(count, prior, l2, descent, rng),
+                "by pivots and pulls": problem.centres(count, path, rng),
             }
             for name, centres in drawn.items():
-                fitted = fit(problem, problem.basis(centres, rng), prior, l2, (1.0,), descent)
+                fitted = problem.fit(problem.basis(centres, rng), path)
                 vectors = X[fitted.basis.centres]
                 raw = function(parts.X_test, vectors) @ fitted.weights + fitted.intercept
                 wrong = float(np.mean((raw > 0) != (parts.y_test > 0)))

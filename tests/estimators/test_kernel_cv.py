@@ -8,13 +8,10 @@ from sklearn.datasets import make_moons
 
 from bblr import KernelBBLRClassifierCV, Plateaus
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
-from bblr.kernel.fit import KernelProblem, make_kernel_descent
-from bblr.kernel.kernel_search import (
-    KernelSearch,
-    _fold_problem,
-    score_held_out,
-)
-from bblr.kernel.sparsify import Sparsify, choose_size
+from bblr.kernel.fit import KernelProblem
+from bblr.kernel.kernel_search import KernelSearch, fold_fit
+from bblr.kernel.sparsify import Sparsify, smallest_adequate_size
+from bblr.solvers import LBFGS
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
@@ -23,19 +20,16 @@ from bblr.training.monitor import Watch
 def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
     X, y = pima[0][:200], np.where(pima[1][:200] == 1, 1.0, -1.0)
     gram = Gram(KernelFunction("rbf", 0.05), X)
-    problem = KernelProblem(gram, y, np.ones(200), True, True, 1e9)
+    descent = LBFGS(tol=1e-13, max_iter=2500)
+    problem = KernelProblem(gram, y, np.ones(200), True, True, 1e9, descent)
     fold = Fold(np.arange(40, 200), np.arange(40))
-    search = KernelSearch(problem, [fold], make_kernel_descent(1e-13, 500), None, 0)
+    search = KernelSearch(problem, [fold], None, 0)
     path = Path(Plateaus.binary(0.05, 0.9), 0.3, (1.0,), None)
     (cell,) = search.grid((0.05,), (0.3,), path.prior)
-    found = score_held_out(*_fitted_alone(search, fold, path))
+    problem, _, alone = fold_fit(search, fold, 0.05, path)
+    found = problem.held_out(fold, alone)
     assert cell.error == pytest.approx(found.errors / 40, abs=1e-12)
     assert cell.loss == pytest.approx(found.loss / 40, rel=1e-5)
-
-
-def _fitted_alone(search, fold, path):
-    problem, _, dense = _fold_problem(search, fold, 0.05, path)
-    return problem, fold, dense
 
 
 @pytest.mark.parametrize(
@@ -43,14 +37,14 @@ def _fitted_alone(search, fold, path):
     [((1, 1, 1, 1), 8), ((1, 1, 1.004, 1.02), 16), ((1, 1.02, 1, 1), 32), ((1, 0.9, 0.9, 2), 16)],
 )
 def test_size_is_the_smallest_that_loses_little(losses, size):
-    assert choose_size((32, 16, 8), losses) == size
+    assert smallest_adequate_size((32, 16, 8), losses) == size
 
 
 def _sparsify(problem, most, said, n_rows=None):
     folds = [Fold(np.arange(k % 2, 120, 2), np.arange(1 - k % 2, 120, 2)) for k in range(4)]
     watch = Watch()
     watch.say = said.append
-    search = KernelSearch(problem, folds, make_kernel_descent(1e-4, 100), None, 0, watch=watch)
+    search = KernelSearch(problem, folds, None, 0, watch=watch)
     return Sparsify(search, "backward", most, n_rows or len(problem.y), None)
 
 
@@ -62,7 +56,7 @@ def test_width_and_penalty_suit_the_number_of_vectors(moons):
     widths, l2s = (0.25, 0.5, 1.0, 8.0, 64.0), (1.0, 0.1, 0.01)
     path = Path(Plateaus.binary(0.05, 0.9), 0.1, (1.0,), None)
     sparsify = _sparsify(problem, 5, said := [])
-    width, chosen = sparsify.suited(8.0, path, widths, l2s)
+    width, chosen = sparsify.suited_to_size(8.0, path, widths, l2s)
     once = replace(sparsify.search, folds=sparsify.search.folds[:2])
     losses = {
         (w, l2): once.sizes(w, path._replace(l2=l2), (5,))[1].loss
@@ -74,7 +68,7 @@ def test_width_and_penalty_suit_the_number_of_vectors(moons):
     assert "5 vectors: 8 trials" in said[0]
     # A sample says nothing about all rows, and without a number there is nothing to suit.
     for other in (_sparsify(problem, 5, said, 400), _sparsify(problem, None, said)):
-        assert other.suited(8.0, path, widths, l2s) == (8.0, path)
+        assert other.suited_to_size(8.0, path, widths, l2s) == (8.0, path)
 
 
 def test_cv_chooses_from_what_it_is_given(moons, capsys):

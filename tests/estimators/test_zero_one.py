@@ -155,7 +155,7 @@ def test_a_step_limit_ends_a_run_at_the_same_place_every_time(solver):
 
 
 def test_a_step_limit_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="max_steps must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="'max_steps' parameter"):
         ZeroOneClassifier("pcs", max_steps=0).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -1,4 +1,4 @@
-"""Classifiers that tune themselves, with what they have chosen put in."""
+"""Cross-validated classifiers of bblr, replaced by ones with the chosen settings."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _SHARED = ("tol", "max_iter", "fit_intercept", "class_weight", "device", "random
 _KERNEL = ("kernel", "degree", "coef0", "penalty", "sparsity", "max_centers", "cache_size")
 
 
-def settled(estimator: Any, data: Labelled) -> Any:
-    """Return the estimator, its own tuning done once on all rows if it is one of ours.
+def with_fixed_settings(estimator: Any, data: Labelled) -> Any:
+    """Return the estimator, with settings chosen once on all rows if it is a CV class of bblr.
 
-    A handful of settings chosen with all labels in view tell nothing of a single one, and to
-    choose them anew in each fold would take as many times longer.
+    A few settings chosen with all labels reveal nothing about a single one, and choosing them
+    again in each fold would take several times longer.
     """
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if type(last) not in (BBLRClassifierCV, KernelBBLRClassifierCV):
         return estimator
     model = fitted(estimator, data.X, data.y, data.weight)
     if not isinstance(estimator, Pipeline):
-        return _plain(model)
-    twin = clone(estimator)
-    return twin.set_params(**{estimator.steps[-1][0]: _plain(model.steps[-1][1])})
+        return _without_search(model)
+    copy = clone(estimator)
+    return copy.set_params(**{estimator.steps[-1][0]: _without_search(model.steps[-1][1])})
 
 
-def _plain(model: Any) -> BBLRClassifier | KernelBBLRClassifier:
+def _without_search(model: Any) -> BBLRClassifier | KernelBBLRClassifier:
     gammas = sorted({stage.gamma for stage in model.path_})
     options: dict[str, Any] = {
         "prior": model.prior_,

@@ -1,4 +1,4 @@
-"""The front door of the kernel estimators: parameters in, a problem out."""
+"""From the parameters and data of a kernel estimator to a problem."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import check_choice, check_number, check_parameters
+from bblr._checks import CONSTRAINTS, POSITIVE
 from bblr._numeric.arrays import entry_variance, equal_rows
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
-from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelProblem
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelProblem
+from bblr.solvers import LBFGS
 
-Floats = NDArray[np.float64]
-
-SPARSITIES = ("backward", "gauss-laplace")
-PENALTIES = ("rkhs", "ridge")
-# Below this the inverse of a variance is not a number, and rows are as good as equal.
+# Parameters of both kernel classifiers.
+KERNEL_CONSTRAINTS: dict[str, Any] = {
+    **CONSTRAINTS,
+    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel_gamma": [StrOptions({"scale", "auto"}), POSITIVE],
+    "penalty": [StrOptions({"rkhs", "ridge"})],
+    "sparsity": [StrOptions({"backward", "gauss-laplace"}), None],
+}
+# Below this the inverse of a variance overflows, and rows are practically equal.
 _LEAST_VARIANCE = 1e-290
-# Centres to start an elimination from, for each vector that shall be left.
+# Centres from which an elimination starts, per vector to be kept.
 _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
 
 
-def check_kernel_parameters(estimator: Any, **own: dict[str, Any]) -> None:
-    """Check the parameters that both kernel classifiers have, and other numbers."""
-    check_choice("penalty", estimator.penalty, PENALTIES)
-    if estimator.sparsity is not None:
-        check_choice("sparsity", estimator.sparsity, SPARSITIES)
-    check_parameters(estimator, **own)
-
-
 def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
-    """Check what a user hands to ``fit`` and encode it.
+    """Validate and encode the arguments of ``fit``.
 
-    Rows are picked and multiplied: CSR. A precomputed kernel is dense by nature.
+    Sparse rows become CSR, since rows are selected. A precomputed kernel must be dense.
     """
     rows = adapter_of(estimator, X)
     if not is_precomputed(estimator.kernel):
@@ -51,21 +49,20 @@ def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Train
     largest = float(np.abs(X).max(initial=0.0))
     if not np.allclose(X, X.T, rtol=1e-4, atol=1e-6 * largest):
         raise ValueError(
-            "X must be symmetric with kernel='precomputed': the similarity of two rows is one "
-            "number. (X + X.T) / 2 is symmetric."
+            "X must be symmetric with kernel='precomputed'; (X + X.T) / 2 is symmetric."
         )
     return training
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether a ``kernel`` parameter says that X holds the kernel itself."""
+    """Whether X holds the kernel itself."""
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> int | None:
     """Return how many centres to draw; None where every row is one.
 
-    Where few of them are wanted in the end, fewer do to begin with.
+    A fit that is to keep few vectors starts from fewer centres.
     """
     if max_centers is None:
         return None
@@ -82,20 +79,25 @@ def make_problem(
 ) -> tuple[KernelProblem, NDArray[np.intp]]:
     """Return the problem of the rows of positive weight, and their numbers.
 
-    Where rows are few, equal ones are merged unless the caller needs each.
+    Equal rows are merged where rows are few, unless `merge` is False.
     """
-    function = resolve_kernel(
-        estimator.kernel, kernel_gamma, estimator.degree, estimator.coef0, training.X,
-        training.weight,
-    )  # fmt: skip
+    kernel, width = estimator.kernel, kernel_gamma
+    if width == "scale":
+        width = scale_width(training.X, training.weight, kernel)
+    elif width == "auto":
+        width = 1.0 / training.X.shape[1]
+    function = KernelFunction(
+        kernel, float(width), float(estimator.degree), float(estimator.coef0)
+    )
     problem = KernelProblem(
         training.given.gram(function, training.X),
         training.y,
         training.weight,
-        # The mixture is a prior on the weights, and so is what it starts from.
+        # The mixture is a prior on the weights, and so is that of the fit it starts from.
         estimator.penalty == "rkhs" and estimator.sparsity != "gauss-laplace",
         bool(estimator.fit_intercept),
         1e6 * float(estimator.cache_size),
+        LBFGS(tol=estimator.tol, max_iter=5 * int(estimator.max_iter)),
     )
     rows = np.flatnonzero(training.weight > 0)
     if merge and len(rows) <= ALL_CENTRES:
@@ -108,33 +110,12 @@ def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Fl
     """Return one of each set of equal rows of one class, and the weight of the set.
 
     Rows of zero weight are left out. The order depends on the values alone, so that a row of
-    weight 2 does what two rows do, to the last bit, whatever is drawn or cut off on the way.
+    weight 2 and two equal rows give the same fit to the last bit.
     """
     rows = np.flatnonzero(weight > 0)
     first, place = equal_rows(X[rows], y[rows])
     total = np.bincount(place, weight[rows])
     return rows[first], np.asarray(total, dtype=np.float64)
-
-
-def resolve_kernel(
-    kernel: Any, kernel_gamma: Any, degree: Any, coef0: Any, X: Any, weight: Floats
-) -> KernelFunction:
-    """Return the kernel that the parameters of an estimator stand for."""
-    if not callable(kernel):
-        if not isinstance(kernel, str):
-            raise ValueError(
-                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a callable; "
-                f"got {kernel!r}."
-            )
-        check_choice("kernel", kernel, KERNELS)
-    check_number("degree", degree, low=1, integer=True)
-    check_number("coef0", coef0, low=-np.inf)
-    check_number("kernel_gamma", kernel_gamma, low=0, strict=True, words=("scale", "auto"))
-    if kernel_gamma == "scale":
-        width = scale_width(X, weight, kernel)
-    else:
-        width = 1.0 / X.shape[1] if kernel_gamma == "auto" else float(kernel_gamma)
-    return KernelFunction(kernel, width, float(degree), float(coef0))
 
 
 def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
@@ -148,7 +129,7 @@ def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
         mean = np.float64(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
         variance = entry_variance(X, weight, total, mean)
     if not np.isfinite(variance) and kernel in ("linear", "cosine", "precomputed"):
-        return 1.0  # they have no width; what they cannot do themselves they say
+        return 1.0  # these have no width
     if not np.isfinite(variance):
         raise ValueError(
             "X holds numbers too large to be squared, and kernel_gamma='scale' needs their "
