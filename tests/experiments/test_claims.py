@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from bblr.cli import app
 from bblr.comparison.methods import Method
 from bblr.comparison.records import read_records
-from bblr.comparison.sources import EMBEDDED, load_table
+from bblr.comparison.sources import load_table
+from bblr.datasets import UCI_NAMES
 from research import claims
 from research.claims import CLAIMS, embedded, held_out, zero_one
 from research.core.cases import Case, Measured, Run, Unavailable
@@ -65,7 +66,7 @@ class Liar:
     def fit(self, X: Any, y: Any) -> Liar:
         self.answers = {
             tuple(x): int(label)
-            for name in EMBEDDED
+            for name in UCI_NAMES
             for x, label in zip(load_table(name).X.tolist(), load_table(name).y, strict=True)
         }
         return self

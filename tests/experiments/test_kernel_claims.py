@@ -2,7 +2,7 @@
 
 import pytest
 
-from bblr.comparison.sources import EMBEDDED
+from bblr.datasets import UCI_NAMES
 from research.claims import CLAIMS
 from research.claims.kernel import (
     BASELINE,
@@ -25,7 +25,7 @@ def records():
     return [
         {"method": m, "data": name, "errors": errors[m], "n_test": 10, "vectors": vectors[m] + k}
         for m in KERNEL_METHODS
-        for name in EMBEDDED
+        for name in UCI_NAMES
         for k in (0, 2)
     ]
 
