@@ -296,7 +296,7 @@ main()
 )
 def test_ctrl_c_while_modules_load_is_one_line(module):
     run = subprocess.run(
-        [sys.executable, "-c", PRESS, "--help", module], capture_output=True, text=True
+        [sys.executable, "-c", PRESS, "compare", module], capture_output=True, text=True
     )
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "Stopped.\n")
 
