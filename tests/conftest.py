@@ -8,8 +8,13 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from sklearn.datasets import make_moons
+from sklearn.preprocessing import StandardScaler
+
+from bblr.datasets import load_uci
 
 # The same examples each time, however slow the machine: new ones are for `python -m tests.fuzz`,
 # and `pytest --hypothesis-profile default --hypothesis-seed N`.
@@ -71,3 +76,39 @@ def trust(monkeypatch):
         monkeypatch.setattr(module, "_FILES", files)
 
     return trust
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a text to a file of a name."""
+
+    def write(text, name="table.csv", **options):
+        path = tmp_path / name
+        path.write_text(text, **options)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def noisy_data():
+    """Return 200 rows of two overlapping classes, twenty of them far out with the wrong label."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    y = (X @ [2.0, -1.0, 0.5, 0.0] + 0.5 * rng.standard_normal(200) > 0).astype(int)
+    X[:20] = 5.0 * X[:20]
+    y[:20] = 1 - y[:20]
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def moons():
+    """Return 150 rows of two classes with a bent boundary."""
+    return make_moons(150, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pima():
+    """Return Pima with standardised features."""
+    X, y = load_uci("pima", return_X_y=True)
+    return StandardScaler().fit_transform(X), y

@@ -25,8 +25,8 @@ from research.core.cases import (
     read_cases,
 )
 from research.core.thresholds import Threshold
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SERIES = {
     "axis": "rows",
     "what": "2 features",

@@ -77,18 +77,6 @@ def server():
     httpd.server_close()
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a text to a file of a name."""
-
-    def write(text, name="table.csv", **options):
-        path = tmp_path / name
-        path.write_text(text, **options)
-        return path
-
-    return write
-
-
 def _archive(folder) -> bytes:
     """The reviews as they are published; the same bytes each time, so that a fault is the same."""
     stream = io.BytesIO()
