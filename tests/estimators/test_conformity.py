@@ -25,7 +25,7 @@ from bblr import (
         KernelBBLRClassifier(),
         KernelBBLRClassifier(sparsity="backward"),
         KernelBBLRClassifier("poly", coef0=1.0, penalty="ridge", class_weight="balanced"),
-        KernelBBLRClassifier(sparsity="gauss-laplace", laplace_share=0.5),
+        KernelBBLRClassifier(sparsity="gauss-laplace", laplace_share=0.5, max_centers=20),
         KernelBBLRClassifierCV(cv=2, l2s=(0.3,), kernel_gammas=(0.1, 1.0), gamma_limit=1.0),
         SLAClassifier(),
         ZeroOneClassifier(random_state=0),
