@@ -25,20 +25,35 @@ settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+HERE = Path(__file__).parent
 # Left out by `make test-fast`: what starts processes, walks files or runs whole suites of checks.
 SLOW = {
-    "audit", "dask", "datasets", "experiments", "files", "fuzz", "interchange", "plotting",
-    "research", "structured", "test_benchmark_baselines", "test_benchmark_records",
-    "test_benchmarks", "test_cli", "test_conformity", "test_docs_site", "test_gallery",
-    "test_interrupt", "test_kernel_cv", "test_out_of_core", "test_playground",
-    "test_public_names", "test_release", "test_scale", "test_torch", "test_zero_one",
+    "audit", "cli", "comparison", "dask", "datasets", "fuzz", "io", "plotting", "research",
+    "structured", "zero_one", "inputs/test_out_of_core.py", "inputs/test_torch.py",
+    "kernel/test_kernel_cv.py", "linear/test_conformity.py", "numeric/test_zero_one.py",
+    "solvers/test_zero_one.py", "test_docs_site.py", "test_gallery.py", "test_playground.py",
+    "test_public_names.py", "test_release.py", "test_scale.py", "training/test_callbacks.py",
+    "training/test_interrupt.py",
 }  # fmt: skip
+
+
+def _is_slow(path: Path) -> bool:
+    if not path.is_relative_to(HERE):
+        return False
+    inside = path.relative_to(HERE)
+    return bool(SLOW & {part.as_posix() for part in (inside, *inside.parents)})
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even load what takes long where nothing of it is to be run."""
+    unwanted = config.option.markexpr == "not slow" and _is_slow(collection_path)
+    return True if unwanted else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what takes long, by folder or file."""
     for item in items:
-        if SLOW & {*item.path.parent.parts, item.path.stem}:
+        if _is_slow(item.path):
             item.add_marker("slow")
 
 
