@@ -8,7 +8,7 @@ import numpy as np
 
 from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.records import Record
-from bblr.comparison.sources import EMBEDDED
+from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.claims.embedded import compare
 from research.core.cases import Measured, Run, available
@@ -42,7 +42,7 @@ def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the error in percent and the mean number of vectors by method and data set."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for method in KERNEL_METHODS:
-        for name in EMBEDDED:
+        for name in UCI_NAMES:
             own = [r for r in records if r["method"] == method and r["data"] == name]
             rate = 100.0 * sum(r["errors"] for r in own) / sum(r["n_test"] for r in own)
             vectors = float(np.mean([r["vectors"] for r in own]))
@@ -51,13 +51,13 @@ def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
-    notes = [" " * 18 + "".join(f"{name:>14}" for name in EMBEDDED) + f"{'total':>9}"]
+    notes = [" " * 18 + "".join(f"{name:>14}" for name in UCI_NAMES) + f"{'total':>9}"]
     for method, row in table.items():
         cells = "".join(f"{error:8.2f} /{vectors:4.0f}" for error, vectors in row.values())
         notes.append(f"{method:18}{cells}{sum(e for e, _ in row.values()):9.2f}")
         paper = PAPER.get(method)
         if paper is not None:
-            counts = paper.get("vectors", (None,) * len(EMBEDDED))
+            counts = paper.get("vectors", (None,) * len(UCI_NAMES))
             pairs = zip(paper["error"], counts, strict=True)
             shown = "".join(f"{e:8.2f} /{'' if v is None else f'{v:.0f}':>4}" for e, v in pairs)
             notes.append(f"  paper           {shown}{sum(paper['error']):9.2f}")
@@ -66,7 +66,7 @@ def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
 
 def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, float]:
     figures: dict[str, float] = {}
-    for name in EMBEDDED:
+    for name in UCI_NAMES:
         svc, dense, sparse = (table[m][name] for m in (BASELINE, DENSE, SPARSE))
         figures[f"{name}: KBBLR, points above SVC"] = dense[0] - svc[0]
         figures[f"{name}: backward, points above KBBLR"] = sparse[0] - dense[0]
@@ -79,7 +79,7 @@ def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, floa
 
 def _thresholds() -> tuple[Threshold, ...]:
     limits = []
-    for name in EMBEDDED:
+    for name in UCI_NAMES:
         limits += [
             Threshold(f"{name}: KBBLR, points above SVC", "<=", 0.5),
             Threshold(f"{name}: backward, points above KBBLR", "<=", 0.5),

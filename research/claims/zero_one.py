@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from bblr.comparison.sources import EMBEDDED, load_table
+from bblr.comparison.sources import load_table
+from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.claims.held_out import web8
 from research.core.cases import Measured, Run
@@ -57,7 +58,7 @@ def _search(run: Run) -> Measured:
     notes, details = [], {}
     slowest = 0.0
     zero_one("liver", "search", 0.5, 0)  # compiled code is loaded before the clock runs
-    for name in EMBEDDED:
+    for name in UCI_NAMES:
         models = [zero_one(name, "search", SEARCH_SECONDS, seed) for seed in SEEDS]
         losses = [model.zero_one_loss_ for model in models]
         seconds = [model.seconds_ for model in models]
@@ -108,7 +109,7 @@ def _published(run: Run) -> Measured:
 def _proof(run: Run) -> Measured:
     notes, details = [], {}
     figures: dict[str, float] = {}
-    for name in EMBEDDED:
+    for name in UCI_NAMES:
         model = zero_one(name, "mip", PROOF_SECONDS, run.seed)
         note = (
             f"{name}: loss {model.zero_one_loss_:g}, bound {model.lower_bound_:g} after "

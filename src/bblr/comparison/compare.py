@@ -27,9 +27,10 @@ from bblr.comparison.session import (
     run_session,
     say,
 )
-from bblr.comparison.sources import EMBEDDED, Table, load_table
+from bblr.comparison.sources import Table, load_table
 from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
+from bblr.datasets import UCI_NAMES
 
 __all__ = ["CompareJob", "Comparison", "run_compare"]
 
@@ -206,7 +207,7 @@ class CompareJob:
         check_writable("out", self.out, (".html", ".htm"))
         check_writable("records", self.records_path, (".jsonl",))
         read_records(self.records_path)  # a file that holds something else is refused here
-        names = EMBEDDED if self.data is None else (self.data,)
+        names = UCI_NAMES if self.data is None else (self.data,)
         tables = tuple(load_table(name, self.target, self.drop) for name in names)
         return Comparison(
             tables, self._able(methods, tables), conditions, self.repeats, self.folds, self.seed
