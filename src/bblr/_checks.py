@@ -17,6 +17,7 @@ __all__ = [
     "LARGEST",
     "POSITIVE",
     "all_or_nothing",
+    "check_choice",
     "check_number",
     "check_numbers",
     "check_parameters",
@@ -140,3 +141,9 @@ def check_numbers(
     for number in numbers:
         check_number(name, number, low=low, strict=strict, high=high)
     return numbers
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise a ValueError that names the argument and the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
