@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.tensors import score_of
 from bblr.designs.rows import Rows, Vector, sample
 from bblr.losses import Loss
 
@@ -196,8 +197,7 @@ class Design(ABC):
         if rows is None:
             return self.rows.moved(raw, values, k, step)
         raw = raw.copy()
-        column = raw if raw.ndim == 1 else raw[:, k]
-        column[rows] += step * values
+        score_of(raw, k)[rows] += step * values
         return raw
 
     def axis_line(

@@ -13,8 +13,7 @@ from bblr.designs._kernels import dense_passes as kernels
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.rows import Vector
 from bblr.losses import Loss
-from bblr.losses.fused import FusedSoftmax
-from bblr.losses.fused_softmax import softmax_residual
+from bblr.losses.fused_softmax import FusedSoftmax, softmax_residual
 
 _CHUNK = 1024
 # Numbers of an array that are worth threads of ours to check.
