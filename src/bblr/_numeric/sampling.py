@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT
+
+Floats = NDArray[np.float64]
 
 # The reciprocal of a subnormal number is infinite: divisions stay divisions.
 _DIVIDING: dict[str, Any] = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
@@ -26,34 +29,6 @@ def survey(weight, size):
     for i in range(len(weight)):
         total += weight[i] * size[i] / largest
     return count, largest, total
-
-
-@njit(**_DIVIDING)
-def systematic(weight, size, most):
-    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
-
-    All rows that have a weight, with just that, where they are no more.
-    """
-    count, largest, total = survey(weight, size)
-    rows = np.empty(min(count, most + 1), np.intp)
-    new = np.empty(len(rows))
-    m = 0
-    running = 0.0
-    tick = 0.0
-    for i in range(len(weight)):
-        if count <= most:
-            share = 1.0
-            chosen = weight[i] > 0.0
-        else:
-            share = min(weight[i] * size[i] / largest * (most / total), 1.0)
-            running += share
-            chosen = np.floor(running + 0.5) > tick
-        if chosen and m < len(rows):
-            tick += 1.0
-            rows[m] = i
-            new[m] = weight[i] / share
-            m += 1
-    return rows[:m], new[:m]
 
 
 @njit(**_DIVIDING)
@@ -85,3 +60,17 @@ def part_of_sample(weight, size, largest, scale, start, most):
             new[m] = weight[i] / share
             m += 1
     return rows[:m], new[:m]
+
+
+def systematic(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:
+    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
+
+    All rows that have a weight, with just that, where they are no more. The same input gives the
+    same rows.
+    """
+    count, largest, total = survey(weight, size)
+    if count <= most:
+        rows = np.flatnonzero(weight > 0)
+        return rows, weight[rows]
+    rows, own = part_of_sample(weight, size, largest, most / total, 0.0, most)
+    return rows, own

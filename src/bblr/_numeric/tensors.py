@@ -43,9 +43,10 @@ def _scatter(values: Any, axis: int, index: Any, new: Any) -> NDArray[Any]:
 # What is done with scores, by NumPy; torch has the same under the same names.
 NUMPY = SimpleNamespace(
     asarray=partial(np.asarray, dtype=np.float64), clone=np.copy, zeros_like=np.zeros_like,
-    amax=np.amax, bincount=np.bincount, cat=np.concatenate, clip=np.clip, exp=np.exp, log=np.log,
-    log1p=np.log1p, log_softmax=log_softmax, logsumexp=logsumexp, scatter=_scatter, sigmoid=expit,
-    softmax=softmax, stack=np.stack, take_along_dim=np.take_along_axis, where=np.where,
+    amax=np.amax, amin=np.amin, bincount=np.bincount, cat=np.concatenate, clip=np.clip, exp=np.exp,
+    log=np.log, log1p=np.log1p, log_softmax=log_softmax, logsumexp=logsumexp, scatter=_scatter,
+    sigmoid=expit, softmax=softmax, stack=np.stack, take_along_dim=np.take_along_axis,
+    unique=np.unique, where=np.where,
 )  # fmt: skip
 
 
@@ -62,16 +63,6 @@ def floats(values: Any) -> Any:
 def beside(values: Any, other: Any) -> Any:
     """Return a few numbers as an array, or as a tensor where another one is."""
     return other.new_tensor(values) if is_tensor(other) else np.array(values, dtype=np.float64)
-
-
-def per_score(values: Any, like: Any) -> Any:
-    """Return a number for each row, shaped to multiply one score a row or several."""
-    return values if like.ndim == 1 else values[:, None]
-
-
-def score_of(raw: Any, k: int) -> Any:
-    """Return a view of score k of every row; a single score has no second axis."""
-    return raw if raw.ndim == 1 else raw[:, k]
 
 
 def by_numpy(method: Callable[..., Any], *args: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import score_of
-from bblr.designs.rows import Rows, Vector, sample
+from bblr._numeric.layouts import layout
+from bblr._numeric.sampling import systematic
+from bblr.designs.rows import Rows, Vector
 from bblr.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -109,7 +110,7 @@ class Design(ABC):
         Beyond `most` rows of positive weight, about that many are drawn in proportion to
         weight * size: heavy tails make evenly drawn rows useless.
         """
-        return self.curvature(*sample(weight, size, most), centre)
+        return self.curvature(*systematic(weight, size, most), centre)
 
     def newton(
         self,
@@ -153,7 +154,7 @@ class Design(ABC):
         gradient = np.stack([self.rmatvec(column) for column in columns])
         return Pass(float(value @ weight), gradient, columns.sum(axis=1), raw)
 
-    def probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
+    def _probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
         """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
         j, centre, k, steps = look
         if j is None:
@@ -170,8 +171,8 @@ class Design(ABC):
     def probes(
         self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:
-        """Return the same for several columns."""
-        return [self.probe(raw, look, y, weight, loss) for look in looks]
+        """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
+        return [self._probe(raw, look, y, weight, loss) for look in looks]
 
     def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
         """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""
@@ -197,7 +198,7 @@ class Design(ABC):
         if rows is None:
             return self.rows.moved(raw, values, k, step)
         raw = raw.copy()
-        score_of(raw, k)[rows] += step * values
+        layout(raw).score(raw, k)[rows] += step * values
         return raw
 
     def axis_line(

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.sampling import systematic
-from bblr._numeric.tensors import NUMPY, score_of
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import NUMPY
 from bblr._numeric.zero_one import zero_one_line
 from bblr.losses import Loss
 
@@ -71,7 +71,7 @@ class Rows:
 
     def column(self, matrix: Vector, k: int) -> Vector:
         """Return what belongs to score k as a vector."""
-        return self.xp.clone(score_of(matrix, k))
+        return self.xp.clone(layout(matrix).score(matrix, k))
 
     def all_at_least(self, vector: Vector, bound: Vector) -> bool:
         """Whether every number is at least that of the other vector."""
@@ -143,7 +143,7 @@ class Rows:
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Vector:
         """Return the scores with score k moved by a step along a vector."""
         raw = self.xp.clone(raw)
-        score_of(raw, k)[:] += step * change
+        layout(raw).score(raw, k)[:] += step * change
         return raw
 
     def lifted(self, change: Vector, k: int, like: Vector) -> Vector:
@@ -162,12 +162,3 @@ class Rows:
     ) -> Floats:
         """Return the weighted loss with score k moved by each of the steps along a vector."""
         return self.local(self.form(loss).along(y, raw, change, k, steps, weight))
-
-
-def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:
-    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
-
-    The sample is systematic, so the same input gives the same rows.
-    """
-    rows, own = systematic(weight, size, most)
-    return rows, own

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from bblr.designs.dense import surely_finite
+from bblr.inputs.in_memory import check_indices
 from bblr.inputs.labels import refuse_negative
 
 
@@ -168,6 +169,7 @@ def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]
                 X, accept_sparse=["csr", "csc"], dtype=np.dtype(dtype), input_name="X",
                 accept_large_sparse=True, ensure_all_finite=not surely_finite(X),
             )  # fmt: skip
+            check_indices(X)
     else:
         X = np.empty((0, X.shape[1]))
     return X, row_values(y, X.shape[0], "y"), row_values(weight, X.shape[0], "sample_weight")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.utils import check_array
 from sklearn.utils.validation import (
     _check_n_features,
     assert_all_finite,
@@ -172,26 +173,18 @@ class TensorAdapter(DeviceAdapter):
         torch = import_torch()
         X = self.X
         refuse_sparse(X)
-        name = type(self.estimator).__name__
-        if X.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array, got {X.ndim}D tensor of shape {tuple(X.shape)} instead. "
-                "Reshape it to one row a sample."
-            )
-        for axis, what in enumerate(("sample", "feature")):
-            if X.shape[axis] == 0:
-                raise ValueError(
-                    f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 "
-                    f"is required by {name}."
-                )
-        if X.is_complex():
-            raise ValueError("Complex data not supported: X is a complex tensor.")
+        # An array of that shape without memory of its own: scikit-learn words the errors.
+        shaped = np.broadcast_to(
+            np.zeros((), complex if X.is_complex() else float), tuple(X.shape)
+        )
+        check_array(shaped, estimator=self.estimator, ensure_all_finite=False)
         if X.dtype not in (torch.float32, torch.float64):
             X = X.double()
         X = X.detach()
         # One infinite or undefined entry makes the sum so; only then it pays to look at each.
         if not torch.isfinite(X.sum()) and not torch.isfinite(X).all():
             what = "NaN" if torch.isnan(X).any() else "infinity"
+            name = type(self.estimator).__name__
             raise ValueError(f"Input X contains {what}.\n{name} takes finite numbers only.")
         _check_n_features(self.estimator, X, reset=reset)
         if reset:

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bblr._numeric.layouts import layout, log_sigmoid
 from bblr._numeric.tensors import beside, floats, namespace
 from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
 from bblr.losses.fused_softmax import FusedSoftmax
 from bblr.losses.loss import Loss
-from bblr.losses.margins import Floats, class_numbers, log_sigmoid, margin
+from bblr.losses.margins import Floats, margin
 from bblr.losses.plateaus import Plateaus
 
 
@@ -110,55 +111,31 @@ class BetaBernoulli(Loss):
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score or scores."""
-        xp, raw = namespace(raw), floats(raw)
-        low = beside(self.low, raw)
-        if raw.ndim < 2:
-            y = floats(y)
-            z = self.gamma * margin(y, raw)
-            value, share = self._cost(low[class_numbers(y > 0)], log_sigmoid(z, xp), xp)
-            return value, -self.gamma * y * xp.sigmoid(-z) * share
-        codes = class_numbers(y)
-        logs, place = xp.log_softmax(self.gamma * raw, 1), codes[:, None]
-        value, share = self._cost(low[codes], xp.take_along_dim(logs, place, 1)[:, 0], xp)
-        # 1 - s_y from the others, without loss of digits where s_y is nearly 1.
-        others = xp.scatter(xp.exp(logs), 1, place, 0.0)
-        residual = xp.scatter(others, 1, place, -others.sum(1, keepdims=True))
-        return value, (self.gamma * share)[:, None] * residual
+        raw = floats(raw)
+        form = layout(raw)
+        own, slope = form.log_share(self.gamma * raw, form.labels(y))
+        value, share = self._cost(beside(self.low, raw)[form.codes(y)], own, namespace(raw))
+        return value, -self.gamma * form.by_row(share) * slope
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example as gamma grows without bound."""
-        raw, y = floats(raw), np.asarray(y)
-        if raw.ndim < 2:
-            raw, y = np.stack([-raw, raw], axis=-1), y > 0
-        best = raw == raw.max(axis=-1, keepdims=True)
-        share = best / best.sum(axis=-1, keepdims=True)
-        codes = np.broadcast_to(class_numbers(y), raw.shape[:-1])
-        own = np.take_along_axis(share, codes[..., None], -1)[..., 0]
+        raw = floats(raw)
+        form = layout(raw)
+        low = np.array(self.low)[form.codes(y)]
         with np.errstate(divide="ignore"):
-            return -np.log(np.array(self.low)[codes] + self.b * own)
+            return np.asarray(-np.log(low + self.b * form.best(raw, form.labels(y))))
 
     def probability(self, raw: Any) -> Floats:
         """Return the probability of the positive one of two classes, or of each of more."""
-        xp, scores = namespace(raw), self.gamma * floats(raw)
-        if scores.ndim < 2:
-            return self.low[1] + self.b * xp.sigmoid(scores)
-        return beside(self.low, scores) + self.b * xp.softmax(scores, 1)
+        scores = self.gamma * floats(raw)
+        found: Floats = layout(scores).probability(scores, self.low, self.b)
+        return found
 
     def curvature(self, raw: Any) -> Floats:
         """Return the Fisher information by each raw score: the diagonal alone."""
-        xp, scores = namespace(raw), self.gamma * floats(raw)
-        if scores.ndim < 2:
-            up, down = xp.sigmoid(scores), xp.sigmoid(-scores)
-            own, other = (
-                1.0 if low == 0.0 else self.b * s / (low + self.b * s)
-                for low, s in ((self.low[1], up), (self.low[0], down))
-            )
-            return self.gamma**2 * up * down * own * other
-        s = xp.softmax(scores, 1)
-        p = beside(self.low, scores) + self.b * s
-        q = xp.where(p > 0, s * s / xp.where(p > 0, p, 1.0), 0.0)
-        own = q * (1.0 - s) ** 2 + s * s * (q.sum(1, keepdims=True) - q)
-        return (self.gamma * self.b) ** 2 * own
+        scores = self.gamma * floats(raw)
+        found: Floats = self.gamma**2 * layout(scores).fisher(scores, self.low, self.b)
+        return found
 
     def along(
         self, y: Any, raw: Floats, change: Floats, k: int, steps: Floats, weight: Floats
@@ -186,7 +163,7 @@ class BetaBernoulli(Loss):
             logs = xp.log(low + share * xp.sigmoid(z))
             if min(self.low) == 0.0:
                 # Without a plateau the tail is linear, and the probability would underflow.
-                logs = xp.where(bare, log(self.b) + lead + log_sigmoid(z, xp), logs)
+                logs = xp.where(bare, log(self.b) + lead + log_sigmoid(z), logs)
             cost.append(-(weight @ logs))
         return xp.stack(cost)
 
@@ -283,7 +260,7 @@ class Logistic(Loss):
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
         xp, z = namespace(raw), margin(y, raw)
-        return -log_sigmoid(z, xp), -floats(y) * xp.sigmoid(-z)
+        return -log_sigmoid(z), -floats(y) * xp.sigmoid(-z)
 
     def probability(self, raw: Any) -> Floats:
         """Return the probability of the positive class."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import beside, floats, namespace
-from bblr.losses.margins import Floats, class_numbers, margin
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import floats
+from bblr.losses.margins import Floats
 
 
 class Decisions:
@@ -54,11 +55,9 @@ class Decisions:
         array([False,  True])
         """
         decision = self.decision(raw)
-        if decision.ndim < 2:
-            return ~(margin(y, decision) > 0)
-        xp, place = namespace(decision), class_numbers(y)[:, None]
-        own = xp.take_along_dim(decision, place, 1)[:, 0]
-        return ~(own > xp.amax(xp.scatter(decision, 1, place, -np.inf), 1))
+        form = layout(decision)
+        wrong: NDArray[np.bool_] = form.is_wrong(form.labels(y), decision)
+        return wrong
 
     def decision(self, raw: Any) -> Floats:
         """Return the scores that decide: the raw ones plus `shift`.
@@ -85,11 +84,9 @@ class Decisions:
         >>> loss.decision([[0.0, 0.3, 0.0]]).round(2)
         array([[ 0.  , -0.04, -0.34]])
         """
-        raw, shift = floats(raw), self.shift
-        if raw.ndim < 2:
-            return raw + shift[0]
-        # Two classes may have a column each: half of what tells them apart goes to either.
-        return raw + beside(shift if len(shift) > 1 else (-0.5 * shift[0], 0.5 * shift[0]), raw)
+        raw = floats(raw)
+        decision: Floats = layout(raw).shifted(raw, self.shift)
+        return decision
 
     def predicted(self, raw: Any) -> NDArray[np.intp]:
         """Return the number of the class that each row is given.
@@ -111,4 +108,5 @@ class Decisions:
         array([0, 1])
         """
         decision = self.decision(raw)
-        return class_numbers(decision > 0) if decision.ndim < 2 else decision.argmax(1)
+        numbers: NDArray[np.intp] = layout(decision).predicted(decision)
+        return numbers

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bblr._numeric.tensors import beside, by_numpy, is_tensor, namespace, per_score, score_of
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import beside, by_numpy, is_tensor, namespace
 from bblr.losses.decisions import Decisions
 from bblr.losses.fused import FusedLoss
 from bblr.losses.fused_line import along_grid
@@ -237,7 +238,7 @@ class Loss(Decisions):
         """
         if self.fused is None or is_tensor(raw):
             found = self.curvature(raw)
-            return found * per_score(weight, found)
+            return found * layout(found).by_row(weight)
         return self.fused.fisher(raw, weight)
 
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
@@ -315,7 +316,7 @@ class Loss(Decisions):
         for s in range(0, len(steps), some):
             at = beside(steps[s : s + some], raw)
             moved = xp.cat([raw] * len(at))
-            score_of(moved, k)[:] += (at[:, None] * change).reshape(-1)
+            layout(raw).score(moved, k)[:] += (at[:, None] * change).reshape(-1)
             values = self.value(xp.cat([y] * len(at)), moved)
             costs[s : s + some] = values.reshape(len(at), -1) @ weight
         return costs

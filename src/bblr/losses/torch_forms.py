@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from bblr._numeric.tensors import by_numpy, per_score
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import by_numpy
 from bblr.losses import torch_fused
 from bblr.losses.loss import Loss
 
@@ -36,7 +37,7 @@ def value_residual(loss: Loss, y: Tensor, raw: Tensor, weight: Tensor) -> tuple[
     if compiled is not None:
         return compiled
     value, slope = on_tensors(loss).value_gradient(y, raw)
-    return weight @ value, per_score(weight, slope) * slope
+    return weight @ value, layout(slope).by_row(weight) * slope
 
 
 def positive_curvature(loss: Loss, y: Tensor, raw: Tensor, weight: Tensor) -> Tensor:

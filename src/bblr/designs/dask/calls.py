@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from bblr.designs.dask.actors import CHECK_EVERY, MOST_LOSSES, Actors, flat
 from bblr.designs.dask.operations import REDUCERS
-from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref
+from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref, found, replaced
 
 
 class Definition:
@@ -104,14 +104,14 @@ class Session:
                     ) from None
                 self.actors.find_lost()
                 continue
-            self._known.update(definition.key for definition in _wanted(args))
+            self._known.update(definition.key for definition in found(args, Definition))
             if keep is not None:
                 self._known.add(keep.key)
             self._known &= self.live
             return value
 
     def _ask(self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None) -> Any:
-        missing = _closure(_wanted(args), self._known)
+        missing = _closure(found(args, Definition), self._known)
         steps = {
             d.key: PartitionStep("parts", ())
             if d.parts is not None
@@ -153,30 +153,19 @@ class Session:
         return answer.value
 
 
-def _wanted(value: Any) -> list[Definition]:
-    if isinstance(value, Definition):
-        return [value]
-    if isinstance(value, tuple | list):
-        return [definition for item in value for definition in _wanted(item)]
-    return []
-
-
-def _named(value: Any) -> Any:
+def _named(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return arguments with references for definitions."""
-    if isinstance(value, Definition):
-        return Ref(value.key)
-    if type(value) in (tuple, list):
-        return type(value)(_named(item) for item in value)
-    return value
+    named: tuple[Any, ...] = replaced(args, Definition, lambda made: Ref(made.key))
+    return named
 
 
 def _closure(wanted: Iterable[Definition], known: set[int]) -> list[Definition]:
     """Return all definitions that are needed where only some vectors are known."""
-    found: dict[int, Definition] = {}
+    needed: dict[int, Definition] = {}
     stack = list(wanted)
     while stack:
         definition = stack.pop()
-        if definition.key not in known and definition.key not in found:
-            found[definition.key] = definition
-            stack += _wanted(definition.args)
-    return list(found.values())
+        if definition.key not in known and definition.key not in needed:
+            needed[definition.key] = definition
+            stack += found(definition.args, Definition)
+    return list(needed.values())

@@ -13,7 +13,7 @@ Tensor = torch.Tensor
 
 
 def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Draw the rows that `rows.sample` draws, without asking the device how many they are.
+    """Draw the rows that `systematic` draws, without asking the device how many they are.
 
     The rows that are too many have a weight of zero: to ask would be to wait for all the work that
     the device was given before.

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
+from bblr.designs.dense import moments_of
 from bblr.designs.rows import Vector
 from bblr.designs.torch.placing import placed
 from bblr.designs.torch.tensor_curvature import sample, second_moments, solver_of
@@ -181,13 +182,6 @@ class TorchDesign(Design):
         parts = [part[:, j].to(self.device).double() for part in self.parts]
         return None, _joined(parts)
 
-    def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
-    ) -> tuple[float, float, float]:
-        """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
-        change = self.rows.lifted(self.along(j, centre), k, decision)
-        return self.rows.line(decision, change, y, weight)
-
     def moments(self, weight: Vector) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
 
@@ -198,14 +192,12 @@ class TorchDesign(Design):
                 nonzero = w @ (X != 0).double()
                 moved = X - shift
                 total = total + torch.stack([w @ moved, w @ moved.square_(), nonzero])
-            return (total / weight.sum()).cpu().numpy(), shift.cpu().numpy()
+            return total.cpu().numpy(), shift.cpu().numpy()
 
         first = int((weight > 0).to(torch.uint8).argmax())
         shift = self._row(first)
-        (offset, square, nonzero), origin = self._careful(work)
-        variance = np.maximum(0.0, square - offset**2)
-        mean = origin + offset
-        return Moments(float(weight.sum()), mean, variance + mean**2, variance, nonzero)
+        sums, origin = self._careful(work)
+        return moments_of(sums, float(weight.sum()), origin)
 
     def _row(self, i: int) -> Tensor:
         for part in self.parts:

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 
 from bblr.designs.rows import Rows, Vector
-from bblr.designs.torch.tensor_lines import zero_one_line
 from bblr.losses import Loss
 from bblr.losses import torch_forms as forms
 
@@ -64,9 +63,3 @@ class TorchRows(Rows):
         total = weight[order].cumsum(0)
         place = torch.searchsorted(total, 0.5 * total[-1:] * (1.0 - 1e-12))
         return float(ordered[place])
-
-    def line(
-        self, decision: Vector, change: Vector, y: Vector, weight: Vector
-    ) -> tuple[float, float, float]:
-        """Return the best step of the strict zero-one loss along a change of the scores."""
-        return zero_one_line(decision, change, y, weight)
