@@ -41,13 +41,16 @@ def leads_out(X: Any) -> bool:
     row pointers pass that go up and down again.
     """
     major, minor = X.shape if X.format == "csr" else X.shape[::-1]
-    pointers, nnz = X.indptr, int(X.indptr[-1]) if len(X.indptr) else -1
-    if pointers.shape != (major + 1,) or pointers[0] != 0 or np.any(pointers[1:] < pointers[:-1]):
+    pointers, indices = X.indptr, X.indices
+    if pointers.shape != (major + 1,) or {pointers.dtype.kind, indices.dtype.kind} - {"i", "u"}:
         return True
-    inner = X.indices[:nnz]
-    if nnz > min(len(X.indices), len(X.data)):
+    entries = int(pointers[-1])
+    if pointers[0] != 0 or np.any(pointers[1:] < pointers[:-1]):
         return True
-    return bool(nnz and not 0 <= inner.min() <= inner.max() < minor)
+    if entries > min(len(indices), len(X.data)):
+        return True
+    used = indices[:entries]
+    return entries > 0 and not 0 <= int(used.min()) <= int(used.max()) < minor
 
 
 def square_norms(X: Any) -> NDArray[np.float64]:

@@ -157,8 +157,6 @@ class Design(ABC):
     def _probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
         """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
         j, centre, k, steps = look
-        if j is None:
-            return self.rows.probe(raw, self.rows.ones(raw), k, steps, y, weight, loss)
         rows, values = self.direction(j, centre)
         if rows is None:
             return self.rows.probe(raw, values, k, steps, y, weight, loss)
@@ -174,8 +172,13 @@ class Design(ABC):
         """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
         return [self._probe(raw, look, y, weight, loss) for look in looks]
 
-    def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
-        """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""
+    def direction(self, j: int | None, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
+        """Return X[:, j] - centre, and the rows where it is not zero (None for all rows).
+
+        The column None is one of ones.
+        """
+        if j is None:
+            return None, self.rows.ones(range(self.n_rows))
         rows, values = self.column(j)
         if rows is not None and centre != 0.0:
             full = np.zeros(self.n_rows)
@@ -183,7 +186,7 @@ class Design(ABC):
             rows, values = None, full
         return rows, values - centre if centre != 0.0 else values
 
-    def along(self, j: int, centre: float) -> Vector:
+    def along(self, j: int | None, centre: float) -> Vector:
         """Return X[:, j] - centre as a row vector."""
         rows, values = self.direction(j, centre)
         if rows is None:
@@ -192,7 +195,7 @@ class Design(ABC):
         full[rows] = values
         return full
 
-    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> Vector:
+    def shifted(self, raw: Vector, j: int | None, centre: float, k: int, step: float) -> Vector:
         """Return the scores with score k moved by a step along X[:, j] - centre."""
         rows, values = self.direction(j, centre)
         if rows is None:
@@ -202,7 +205,7 @@ class Design(ABC):
         return raw
 
     def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
+        self, decision: Vector, j: int | None, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves.
 

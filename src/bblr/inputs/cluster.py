@@ -126,6 +126,8 @@ def _sizes(session: Session, n_features: int) -> dict[int, int]:
 class _RemoteLabels(Labels):
     """Labels and weights on the workers, wherever they were."""
 
+    rows: DaskRows
+
     def __init__(self, rows: DaskRows, y: Any, sample_weight: Any) -> None:
         self.rows, self.plain = rows, sample_weight is None
         if sample_weight is not None and np.ndim(sample_weight) == 0:
@@ -161,10 +163,6 @@ class _RemoteLabels(Labels):
         """Multiply the weight of each row by the factor of its class."""
         self.weight = self.weight * self.rows.new("operator.getitem", factors, self.codes)
         self.plain = False
-
-    def heaviest(self) -> float:
-        """Return the largest weight."""
-        return self.rows.largest(self.weight)
 
     def target(self, n_classes: int) -> Any:
         """Return what the loss takes: signs of two classes, numbers of more."""

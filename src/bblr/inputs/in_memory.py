@@ -77,8 +77,9 @@ class ArrayAdapter(Adapter):
         # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
         # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
         quiet = np.errstate(over="ignore", invalid="ignore")
+        check_indices(self.X)
         with config_context(array_api_dispatch=False), quiet, naming_labels():
-            found = validate_data(
+            return validate_data(
                 self.estimator,
                 self.X,
                 *y,
@@ -89,8 +90,6 @@ class ArrayAdapter(Adapter):
                 # scikit-learn looks for NaN on one thread, and words the errors.
                 ensure_all_finite=not surely_finite(self.X),
             )
-        check_indices(found[0] if y else found)
-        return found
 
     def _is_checked(self, *y: Any, reset: bool) -> bool:
         """Whether scikit-learn would find nothing to change, to name or to complain of.
@@ -134,8 +133,12 @@ def _are_labels(y: Any, n: int) -> bool:
 
 
 def check_indices(X: Any) -> None:
-    """Raise a ValueError for a sparse matrix whose indices lead out of it."""
-    if issparse(X) and leads_out(X):
+    """Raise a ValueError for a sparse matrix whose indices lead out of it.
+
+    Before anything else: SciPy's own conversions do not look either.
+    """
+    sparse = issparse(X)
+    if sparse and X.format in ("csr", "csc") and X.ndim == 2 and leads_out(X):
         raise ValueError(
             "X is a sparse matrix that contradicts itself: its indices or row pointers lead out "
             "of it. Build it anew from rows, columns and values, for instance by "

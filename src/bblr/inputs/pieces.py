@@ -162,6 +162,7 @@ def _aligned(X: Any, values: Any, n: int, name: str) -> list[Any] | None:
 
 def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]:
     """Validate the rows, labels and weights of a partition, on its worker."""
+    check_indices(X)
     if X.shape[0]:
         # A sum that is not finite makes scikit-learn look closer; it need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -169,7 +170,6 @@ def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]
                 X, accept_sparse=["csr", "csc"], dtype=np.dtype(dtype), input_name="X",
                 accept_large_sparse=True, ensure_all_finite=not surely_finite(X),
             )  # fmt: skip
-            check_indices(X)
     else:
         X = np.empty((0, X.shape[1]))
     return X, row_values(y, X.shape[0], "y"), row_values(weight, X.shape[0], "sample_weight")

@@ -27,7 +27,7 @@ from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.inputs.adapter import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
 from bblr.inputs.in_memory import ArrayAdapter
-from bblr.inputs.labels import Floats, Labels, encode, found_classes, naming_labels, row_weights
+from bblr.inputs.labels import Labels, encode, found_classes, naming_labels, row_weights
 
 # Numbers of a block of similarities.
 _BLOCK = 2**24
@@ -223,23 +223,12 @@ class _TensorLabels(Labels):
             return found_classes(self.y, self.rows.local(present))
         return as_numpy(self._own[present.to(self.y.device)].unique())
 
-    def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class."""
-        if is_tensor(self.y):
-            known = _beside(classes, self.y)
-            codes = import_torch().searchsorted(known, self._own).clamp(max=len(known) - 1)
-        else:
-            codes = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
-        self.codes = self.rows.vector(codes)
-        return self.rows.local(self.codes.bincount(self.weight, len(classes)))
-
-    def weigh(self, factors: Floats) -> None:
-        """Multiply the weight of each row by the factor of its class."""
-        self.weight, self.plain = self.weight * self.rows.vector(factors)[self.codes], False
-
-    def target(self, n_classes: int) -> Any:
-        """Return what the loss takes: signs of two classes, numbers of more."""
-        return self.codes if n_classes > 2 else 2.0 * self.codes.double() - 1.0
+    def numbers(self, classes: NDArray[Any]) -> Any:
+        """Return the class number of each label."""
+        if not is_tensor(self.y):
+            return super().numbers(classes)
+        known = _beside(classes, self.y)
+        return import_torch().searchsorted(known, self._own).clamp(max=len(known) - 1)
 
 
 def _check_labels(y: Any) -> None:

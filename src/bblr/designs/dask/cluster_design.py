@@ -134,16 +134,18 @@ class DaskDesign(Design):
         )
         return found
 
-    def along(self, j: int, centre: float) -> RemoteVector:
+    def along(self, j: int | None, centre: float) -> RemoteVector:
         """Return X[:, j] - centre as a row vector."""
         return self.rows.new(f"{self._room}.along", j, centre)
 
-    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> RemoteVector:
+    def shifted(
+        self, raw: Vector, j: int | None, centre: float, k: int, step: float
+    ) -> RemoteVector:
         """Return the scores with score k moved by a step along X[:, j] - centre."""
         return self.rows.new(f"{self._room}.shifted", raw, j, centre, k, float(step))
 
     def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
+        self, decision: Vector, j: int | None, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
         change = self.rows.lifted(self.along(j, centre), k, decision)
