@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT
-
-Floats = NDArray[np.float64]
 
 # The reciprocal of a subnormal number is infinite: divisions stay divisions.
 _DIVIDING: dict[str, Any] = {**JIT, "fastmath": {"reassoc", "contract", "nsz"}}
@@ -62,7 +59,8 @@ def part_of_sample(weight, size, largest, scale, start, most):
     return rows[:m], new[:m]
 
 
-def systematic(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:
+@njit(**_DIVIDING)
+def systematic(weight, size, most):
     """Return about `most` rows drawn in proportion to weight * size, and their new weights.
 
     All rows that have a weight, with just that, where they are no more. The same input gives the
@@ -70,7 +68,6 @@ def systematic(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp
     """
     count, largest, total = survey(weight, size)
     if count <= most:
-        rows = np.flatnonzero(weight > 0)
+        rows = np.flatnonzero(weight > 0.0)
         return rows, weight[rows]
-    rows, own = part_of_sample(weight, size, largest, most / total, 0.0, most)
-    return rows, own
+    return part_of_sample(weight, size, largest, most / total, 0.0, most)

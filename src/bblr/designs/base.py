@@ -110,7 +110,8 @@ class Design(ABC):
         Beyond `most` rows of positive weight, about that many are drawn in proportion to
         weight * size: heavy tails make evenly drawn rows useless.
         """
-        return self.curvature(*systematic(weight, size, most), centre)
+        rows, own = systematic(weight, size, most)
+        return self.curvature(rows, own, centre)
 
     def newton(
         self,
