@@ -191,7 +191,7 @@ class TorchKernelDesign(TorchDesign):
         return self
 
     def newton(self, *_: Any) -> None:
-        """Leave it to the caller: not all features are at hand."""
+        """Leave it to the caller: not all features are available."""
 
     def _picked(self, rows: Any) -> Tensor:
         return self._made(np.asarray(local(rows)))
