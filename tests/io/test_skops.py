@@ -36,7 +36,6 @@ from bblr.solvers import (
     FisherScoring,
     GradientDescent,
     RangeSearch,
-    ZeroOneCoordinates,
     ZeroOneSearch,
 )
 from bblr.structured import JointModel
@@ -46,7 +45,7 @@ sio = pytest.importorskip("skops.io")
 
 
 SOLVERS = (
-    LBFGS(), FisherScoring(), GradientDescent(), RangeSearch(), ZeroOneCoordinates(),
+    LBFGS(), FisherScoring(), GradientDescent(), RangeSearch(),
     ZeroOneSearch(),
 )  # fmt: skip
 

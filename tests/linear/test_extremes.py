@@ -203,6 +203,18 @@ def test_a_sparse_matrix_that_contradicts_itself_is_refused(model, shift):
         model.predict(broken)
 
 
+@pytest.mark.parametrize("model", [BBLRClassifier(), KernelBBLRClassifier()], ids=str)
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array])
+def test_row_pointers_that_go_down_again_are_refused(model, form):
+    """SciPy's own check lets them pass, and compiled code would read what lies before the rows."""
+    X, y = data()
+    broken = form(X)
+    broken.indptr = broken.indptr.copy()
+    broken.indptr[1] = broken.indptr[-1] + 3
+    with pytest.raises(ValueError, match="X is a sparse matrix that contradicts itself"):
+        model.fit(broken, y)
+
+
 def test_hyperplanes_of_denormal_and_huge_columns_are_finite():
     X, y = data()
     X[:, 0] = np.round(100 * X[:, 0]) * 5e-324

@@ -43,7 +43,7 @@ class Solution:
     trace : list of Stage
         Per-gamma record of an annealed fit.
     raw : row vector or None
-        Scores of `theta` where the solver has them at hand.
+        Scores of `theta` where the solver has them available.
     """
 
     theta: Floats
