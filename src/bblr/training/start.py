@@ -225,6 +225,9 @@ def is_flat(objective: Fitted, theta: Floats) -> bool:
     largest, gamma = float(np.abs(weights).max(initial=0.0)), objective.loss.gamma
     if gamma * largest > MAY_BE_FLAT or gamma < _BLUNT:
         return False
+    # Where one row has nearly all the weight, the others may lie far out: small weights do there.
+    if objective.rows.predicted(objective.loss, objective.scores(theta), objective.weight).all():
+        return False
     # A strong penalty makes weights small, too, but in proportion to what the features say.
     plain: Any = objective.with_loss(objective.loss.without_plateaus())
     base = theta.reshape(-1, objective.design.size).copy()
