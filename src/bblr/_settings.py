@@ -8,8 +8,10 @@ import re
 import shlex
 from pathlib import Path
 
-# A list of columns at the end of a message.
-_DROPPED = re.compile(r"drop=(\[.*\])$")
+_ABOUT_COLUMNS = ("target", "drop", "number", "category", "date", "text")
+# A list of columns in a message, or a column.
+_LIST = re.compile(r"\b(drop|number|text)=(\[.*?\])(?=;|$)")
+_NAMED = re.compile(r"\b(drop|number|category|date|text)=(?=['\"])")
 
 
 class SettingError(ValueError):
@@ -36,7 +38,7 @@ class SettingError(ValueError):
 def about_columns(error: Exception) -> SettingError:
     """Say in one line which setting of a command an error about a data file is about."""
     message = " ".join(str(error).split())
-    for setting in ("target", "drop"):
+    for setting in _ABOUT_COLUMNS:
         if message.startswith(f"{setting}="):
             return SettingError(setting, message.removeprefix(f"{setting}="))
     return SettingError("data", f"cannot be used: {as_options(message)}")
@@ -44,12 +46,16 @@ def about_columns(error: Exception) -> SettingError:
 
 def as_options(message: str) -> str:
     """Name options of the command line where a message names parameters."""
-    message = _DROPPED.sub(_options, message)
-    return message.replace("target=", "--target").replace("drop=", "--drop ")
+    message = _NAMED.sub(r"--\1 ", _LIST.sub(_options, message))
+    return message.replace("target=", "--target")
 
 
 def _options(found: re.Match[str]) -> str:
-    return " ".join(f"--drop {shlex.quote(name)}" for name in ast.literal_eval(found[1]))
+    try:
+        names = ast.literal_eval(found[2])
+    except (SyntaxError, ValueError):  # a name with brackets of its own
+        return found[0]
+    return " ".join(f"--{found[1]} {shlex.quote(name)}" for name in names)
 
 
 def check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:

@@ -20,16 +20,16 @@ from bblr import BBLRClassifier
 from bblr.cli.fit_job import CLASSIFIERS
 from bblr.evaluation import expected_calibration_error
 from bblr.io import load_model, read_table
+from bblr.io.columns.column_kinds import features_of
 from bblr.io.tables import blocks
-from bblr.io.tables.encoding import Leniency
-from bblr.io.tables.table_layout import read_training
+from bblr.io.tables.training_table import ColumnChoices, read_training
 from tests.cli.conftest import FAST, bblr, fitted, make_frame
 
 FORMATS = ("csv", "parquet", "svm")
 
 
 def model_in_memory(ending):
-    training = read_training(Path(f"train.{ending}"), None)
+    training = read_training(Path(f"train.{ending}"))
     return BBLRClassifier(gamma_max=1, random_state=0).fit(training.X, training.y)
 
 
@@ -45,7 +45,7 @@ def predictions(*arguments, model="model.bblr"):
 def test_predictions_are_those_in_memory(folder, ending):
     fitted(f"train.{ending}")
     expected = model_in_memory(ending)
-    test = read_training(Path(f"test.{ending}"), None)
+    test = read_training(Path(f"test.{ending}"))
     found = predictions(f"test.{ending}")
     assert found["label"].tolist() == expected.predict(test.X).tolist()
     assert list(found)[1:] == [f"proba_{label}" for label in expected.classes_.tolist()]
@@ -99,19 +99,13 @@ def test_gaps_and_dropped_columns_in_new_files(folder, monkeypatch, ending, rows
                   "--model", "model.bblr")  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "missing values marked and, in numbers, filled by the median: 'we" in result.stdout
-    training = read_training(Path(f"train.{ending}"), "kind", ["id"])
+    training = read_training(Path(f"train.{ending}"), ColumnChoices("kind", ["id"]))
     model = BBLRClassifier(gamma_max=1, random_state=0).fit(training.X, training.y)
     frame, found = pd.read_csv("test.csv"), predictions(f"test.{ending}")
     frame["weight"] = frame["weight"].fillna(training.layout.columns[0].fill)
-    X = np.column_stack([c.features(*c_values(frame, c)) for c in training.layout.columns])
+    X = np.column_stack([features_of(c, frame[c.name]) for c in training.layout.columns])
     X[:, 1] = frame.index % 4 == 0
     np.testing.assert_allclose(found.iloc[:, 1:], model.predict_proba(X), rtol=1e-12)
-
-
-def c_values(frame, column):
-    gaps = frame[column.name].isna().to_numpy()
-    filled = frame[column.name].astype(object).where(~gaps, "" if column.kind == "text" else 0)
-    return filled.to_numpy().astype(str if column.kind == "text" else float), gaps
 
 
 def test_order_of_columns_presence_of_the_target_and_format_do_not_matter(folder):
@@ -134,11 +128,10 @@ def test_two_classes_are_encoded_as_read_table_does(folder):
     frame = make_frame(60, 2)
     frame.assign(kind=frame["kind"] == "owl").to_csv("two.csv", index=False)
     X, y, names = read_table("two.csv", "kind")
-    training = read_training(Path("two.csv"), "kind")
+    training = read_training(Path("two.csv"), ColumnChoices("kind"))
     np.testing.assert_array_equal(training.X, X)
     np.testing.assert_array_equal(training.y, y)
-    columns = training.layout.columns
-    assert [name for column in columns for name in column.feature_names] == names
+    assert training.layout.feature_names == names
     fitted("two.csv")
     expected = BBLRClassifier(gamma_max=1, random_state=0).fit(X, y).predict(X)
     assert predictions("two.csv")["label"].tolist() == expected.tolist()
@@ -177,7 +170,7 @@ def test_round_trip_of_every_classifier(folder, name):
 def test_a_kernel_on_sparse_features(folder):
     arguments = ("--classifier", "KernelBBLRClassifier", "--model", "kernel.bblr")
     assert bblr("fit", "train.svm", *arguments).exit_code == 0
-    training, model = read_training(Path("train.svm"), None), load_model(Path("kernel.bblr"))
+    training, model = read_training(Path("train.svm")), load_model(Path("kernel.bblr"))
     assert (
         predictions("train.svm", model="kernel.bblr")["label"].tolist()
         == model.predict(training.X).tolist()
@@ -193,7 +186,7 @@ def test_scores_are_those_in_memory(folder, monkeypatch, ending):
     fitted(f"train.{ending}")
     result = bblr("evaluate", "model.bblr", f"test.{ending}", "--json", "scores.json")
     assert result.exit_code == 0, result.stderr
-    expected, test = model_in_memory(ending), read_training(Path(f"test.{ending}"), None)
+    expected, test = model_in_memory(ending), read_training(Path(f"test.{ending}"))
     label, proba = expected.predict(test.X), expected.predict_proba(test.X)
     scores = json.loads((folder / "scores.json").read_text())
     assert scores["rows"] == 70
@@ -253,7 +246,7 @@ def test_memory_does_not_grow_with_rows(folder, ending):
         else:
             make_frame(n, 0).to_parquet(path, row_group_size=500)
         layout = load_model(Path(fitted("train.svm" if ending == "svm" else "train.csv"))).layout
-        reader = blocks.Reader(layout, Leniency(), rows=200)
+        reader = blocks.Reader(layout, rows=200)
         tracemalloc.start()
         rows = sum(block.X.shape[0] for block in reader.blocks(path))
         most = tracemalloc.get_traced_memory()[1]

@@ -112,7 +112,8 @@ def test_a_column_that_numbers_the_rows(folder, command):
         "zero-one": ("--solvers", "sla"),
     }[command]
     (note,) = notes(bblr(command, "new.csv", *options))
-    assert note.endswith("'no' seems to number the rows; if it does, leave it out by --drop 'no'")
+    found = "'no' seems to number the rows and is left out; keep it by --number 'no'"
+    assert note.endswith(found)
 
 
 @pytest.mark.parametrize("command", ["fit", "audit", "compare"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tempfile
+import warnings
 from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import dataclass
@@ -22,7 +24,8 @@ from bblr.io import read_table
 from tests.fuzz.refusals import FITTED, REFUSED, Wrong, no_warnings, refusal
 
 COMMANDS = ("fit", "predict", "evaluate", "compare", "read_table", "shards")
-KINDS = ("csv", "tsv", "parquet", "svm")
+KINDS = ("csv", "tsv", "csv.gz", "parquet", "feather", "svm")
+_BINARY = ("csv.gz", "parquet", "feather")
 TABLE = (
     "none", "missing", "infinite", "huge", "tiny", "text", "one_class", "many_levels",
     "same_everywhere", "extra_column", "no_column", "dates", "other_names", "no_rows", "one_row",
@@ -111,6 +114,8 @@ def file_bytes(case: FileCase) -> bytes:
     out = io.BytesIO()
     if case.kind == "parquet":
         frame.to_parquet(out, row_group_size=10)
+    elif case.kind == "feather":
+        frame.reset_index(drop=True).to_feather(out)
     elif case.kind == "svm":
         numbers = frame.select_dtypes(["number", "bool"]).to_numpy(dtype=np.float64)
         labels = (frame["kind"] == "dog") * 2 - 1 if "kind" in frame else np.zeros(len(frame))
@@ -120,8 +125,8 @@ def file_bytes(case: FileCase) -> bytes:
             cells = " ".join(f"{j}:{value!r}" for j, value in enumerate(row, start=1))
             out.write(f"{label} {cells}\n".encode())
     else:
-        frame.to_csv(out, index=False, sep="," if case.kind == "csv" else "\t")
-    return out.getvalue()
+        frame.to_csv(out, index=False, sep="\t" if case.kind == "tsv" else ",")
+    return gzip.compress(out.getvalue()) if case.kind == "csv.gz" else out.getvalue()
 
 
 def damaged(case: FileCase, content: bytes) -> bytes:
@@ -187,7 +192,7 @@ def run_file(case: FileCase) -> str:
         path.write_bytes(content)
         outcome = _RUNS.get(case.command, _run_command)(case, path)
     sound = case.damage in ("none", "bom", "crlf") and case.table == "none"
-    sound = sound and not (case.kind in ("parquet", "svm") and case.damage != "none")
+    sound = sound and not (case.kind in (*_BINARY, "svm") and case.damage != "none")
     if case.command == "shards":  # its Parquet file has a column of text
         sound = sound and case.kind != "parquet" and case.damage == "none"
     if sound and outcome != FITTED:
@@ -262,7 +267,9 @@ def _check_rows(path: Path, proba: bool) -> None:
 
 def _run_read_table(_: FileCase, path: Path) -> str:
     try:
-        X, y, names = read_table(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # its notes
+            X, y, names = read_table(path)
     except (ValueError, OSError) as error:
         if str(path) not in str(error) and "target" not in str(error):
             raise Wrong(f"a refusal that does not name the file: {error}") from error

@@ -343,19 +343,21 @@ def test_what_stands_before_a_zip_does_not_count(path):
 
 def test_layouts_that_do_not_fit_the_classifier_are_refused(folder):
     content = Path(fitted_file()).read_bytes()
-    column = ("model", "params", "layout", "params", "columns", "tuple", 2, "params")
+    columns = ("model", "params", "layout", "params", "columns", "tuple")
+    column = (*columns, 2, "params")
     for name, value in (
         ("levels", {"tuple": ["a", "b", "c"]}),
         ("levels", {"tuple": ["long", "long"]}),
         ("levels", ["long", "short"]),
         ("fill", 3.0),
         ("fill", "unheard of"),
-        ("kind", "number"),
-        ("kind", "image"),
+        ("kind", "flag"),
         ("name", "weight"),
         ("missing", True),
     ):
         refusal(changed(content, *column, name, to=value), folder / "model.bblr")
+    for place, value in (((2, "type"), "NumberColumn"), ((0, "params", "kind"), "image")):
+        refusal(changed(content, *columns, *place, to=value), folder / "model.bblr")
     for place, value in (
         (("rows",), 0),
         (("scaling",), "none"),

@@ -47,20 +47,25 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="An embedded data set, such as heart, or a CSV, Parquet or svmlight file.",
+        help="An embedded data set, such as heart, or a file as bblr fit takes it.",
     ),
 ]
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
 ]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COL",
-        help="Column of the file to leave out; give one --drop for each.",
-        show_default=False,
-    ),
-]
+
+
+def _columns(help: str) -> Any:
+    """Return an option that names columns."""
+    return typer.Option(metavar="COLS", help=help, show_default=False)
+
+
+Columns = list[str] | None
+Drop = Annotated[Columns, _columns("Columns to leave out, with commas between.")]
+Number = Annotated[Columns, _columns("Columns to take for numbers, even if they number the rows.")]
+Category = Annotated[Columns, _columns("Columns to take for categories.")]
+Date = Annotated[Columns, _columns("Columns to take for dates.")]
+Text = Annotated[Columns, _columns("Columns to take for free text.")]
 Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
 

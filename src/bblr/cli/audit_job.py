@@ -23,6 +23,7 @@ from bblr.cli.audited import Audited, read_audited
 from bblr.cli.fit_job import build_classifier, fitting
 from bblr.cli.fit_summary import filled
 from bblr.cli.running import guarded, say, say_notes, writing
+from bblr.io.tables.training_table import ColumnChoices
 
 __all__ = ["AuditJob", "run_audit"]
 
@@ -40,8 +41,7 @@ class AuditJob:
     """
 
     data: str
-    target: str | None
-    drop: tuple[str, ...]
+    columns: ColumnChoices
     classifier: str | None
     params: tuple[str, ...]
     in_sample: bool
@@ -78,7 +78,7 @@ def run_audit(job: AuditJob) -> int:
 
     def work(messages: Console) -> None:
         classifier = job.prepared()
-        data = read_audited(job.data, job.target, job.drop)
+        data = read_audited(job.data, job.columns)
         say_notes(messages, data.notes)
         start = time.perf_counter()
         found = _audit(job, classifier, data, messages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,8 @@ import numpy as np
 from bblr._settings import SettingError
 from bblr.cli.running import about_the_file
 from bblr.datasets import UCI_NAMES, load_uci
-from bblr.io.tables import formats
-from bblr.io.tables.columns_in import Column
-from bblr.io.tables.labels_in import check_classes
-from bblr.io.tables.reading import learn_file
-from bblr.io.tables.table_layout import read_training
+from bblr.io.columns.column_kinds import Column
+from bblr.io.tables.training_table import ColumnChoices, read_training
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,31 +51,26 @@ class Audited:
     notes: tuple[str, ...] = ()
 
 
-def read_audited(data: str, target: str | None, drop: Sequence[str]) -> Audited:
-    """Load an embedded set by name, or a CSV, Parquet or svmlight file."""
+def read_audited(data: str, choices: ColumnChoices) -> Audited:
+    """Load an embedded set by name, or a file."""
     if data in UCI_NAMES:
-        for setting, given in {"target": target, "drop": drop}.items():
-            if given:
-                raise SettingError(
-                    setting, f"only goes with a file; leave it out, {data!r} knows its columns"
-                )
+        for setting in choices.given:
+            raise SettingError(
+                setting, f"only goes with a file; leave it out, {data!r} knows its columns"
+            )
         found = load_uci(data, as_frame=True)
         y = found.target.to_numpy()
         return Audited(data, found.data.to_numpy(dtype=float), y, found.data, found.target.name)
     path = Path(data)
-    if not path.exists():
+    if data != "-" and not path.exists():
         raise SettingError(
             "data",
             f"{data!r} is neither an embedded data set ({', '.join(UCI_NAMES)}) nor a file; "
             "check the name or the path",
         )
     with about_the_file():
-        formats.check_file(path)
-        kind = formats.file_format(path)
-        if kind == "svmlight":
-            rows = read_training(path, target, drop)
-            return Audited(path.name, rows.X, rows.y, None, None)
-        frame, split = learn_file(path, kind, target, drop)
-        y = check_classes(split.y, split.what, ": name the column with --target")
-        own = frame.drop(columns=split.target)
-        return Audited(path.name, split.X, y, own, split.target, split.columns, split.notes)
+        table = read_training(path, choices)
+    layout = table.layout
+    own = None if table.frame is None else table.frame.drop(columns=str(layout.target))
+    name = "standard input" if data == "-" else path.name
+    return Audited(name, table.X, table.y, own, layout.target, layout.columns, table.notes)

@@ -7,17 +7,29 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli.app import Drop, Jobs, Seed, Target, app, settings_of
+from bblr.cli.app import (
+    Category,
+    Date,
+    Drop,
+    Jobs,
+    Number,
+    Seed,
+    Target,
+    Text,
+    app,
+    settings_of,
+)
 from bblr.comparison.methods import FOLDS, METHODS, NOISE, OUT, PROTOCOL, REPEATS
 
+_KINDS = ("number", "category", "date", "text")
 _METHODS = ", ".join(f"{method.name} ({method.estimator})" for method in METHODS.values())
 
 AnyData = Annotated[
     str | None,
     typer.Argument(
         metavar="[DATA]",
-        help="An embedded data set, such as heart, or a CSV, Parquet or svmlight file; all "
-        "embedded sets when left out.",
+        help="An embedded data set, such as heart, or a file as bblr fit takes it; all embedded "
+        "sets when left out.",
         show_default=False,
     ),
 ]
@@ -54,6 +66,10 @@ def compare(
     data: AnyData = None,
     target: Target = None,
     drop: Drop = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     methods: Methods = None,
     noise: Noise = NOISE,
     protocol: Protocol = PROTOCOL,
@@ -70,7 +86,8 @@ def compare(
     Prints tables of errors, log-loss, training loss and McNemar tests, and writes a report to
     open in a browser.
     """
-    settings = settings_of(locals(), "drop")
+    settings = settings_of(locals(), "drop", *_KINDS)
     from bblr.comparison.compare import CompareJob, run_compare
 
-    raise typer.Exit(run_compare(CompareJob(**settings)))
+    kinds = {kind: settings.pop(kind) for kind in _KINDS}
+    raise typer.Exit(run_compare(CompareJob(**settings, kinds=kinds)))

@@ -16,8 +16,8 @@ from bblr._settings import SettingError, check_writable
 from bblr.cli.running import (
     about_the_file,
     blocks_of,
+    check_unseen,
     guarded,
-    leniency,
     opened,
     say,
     writing,
@@ -25,8 +25,7 @@ from bblr.cli.running import (
 from bblr.evaluation.calibration import calibration_gaps
 from bblr.io.model import SavedModel, versions
 from bblr.io.tables.blocks import Block, Reader
-from bblr.io.tables.encoding import class_codes
-from bblr.io.tables.table_layout import SvmlightLayout, label_kind
+from bblr.io.tables.labels_in import class_codes, label_kind
 
 __all__ = ["EvaluateJob", "run_evaluate"]
 
@@ -49,22 +48,22 @@ class EvaluateJob:
 
     def prepared(self, messages: Console) -> tuple[SavedModel, Reader]:
         """Check every setting and load the model; nothing is written."""
-        lenient = leniency(self.unseen, self.ignore_extra)
+        check_unseen(self.unseen)
         if self.out is not None:
             check_writable("json", self.out, (".json",))
         model = opened(self.saved, messages)
         layout = model.layout
-        if isinstance(layout, SvmlightLayout):
+        if layout.target is None:
             if self.target is not None:
                 raise SettingError(
                     "target", "does not go with svmlight, whose labels stand in front of each row"
                 )
-            return model, Reader(layout, lenient, labelled=True)
+            return model, Reader(layout, self.unseen, self.ignore_extra)
         target = layout.target if self.target is None else self.target
         if target in [column.name for column in layout.columns]:
             raise SettingError("target", f"{target!r} is a feature of the model; name another")
         text = label_kind(model.classes) == "text"
-        return model, Reader(layout, lenient, target, labelled=True, text_labels=text)
+        return model, Reader(layout, self.unseen, self.ignore_extra, target, text)
 
 
 def run_evaluate(job: EvaluateJob) -> int:
@@ -95,7 +94,7 @@ def run_evaluate(job: EvaluateJob) -> int:
 
 
 def _count(tally: Tally, model: SavedModel, block: Block, path: Path) -> None:
-    truth = class_codes(np.asarray(block.y), model.classes, path, block.first_row)
+    truth = class_codes(np.asarray(block.y), model.classes, str(path), block.first_row)
     predicted = np.searchsorted(model.classes, model.predict(block.X))
     tally.add(truth, predicted, model.predict_proba(block.X) if model.has_probabilities else None)
 

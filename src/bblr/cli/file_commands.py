@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli.app import Data, Drop, Jobs, Target, app, settings_of
+from bblr.cli.app import (
+    Category,
+    Data,
+    Date,
+    Drop,
+    Jobs,
+    Number,
+    Target,
+    Text,
+    app,
+    settings_of,
+)
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr fit wrote.")]
 Unseen = Annotated[
@@ -33,10 +44,21 @@ IgnoreExtra = Annotated[
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or svmlight file.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            help="A CSV, Parquet, Arrow, Excel or svmlight file, or several with the same "
+            "columns; - for standard input.",
+        ),
+    ],
     model: Annotated[Path, typer.Option(help="Where to save the model, a .bblr file.")],
     target: Target = None,
     drop: Drop = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     classifier: Annotated[
         str, typer.Option(metavar="NAME", help="Any classifier of bblr.")
     ] = "BBLRClassifierCV",
@@ -47,12 +69,14 @@ def fit(
     """Fit a classifier to a file and save it.
 
     Without --target the last column holds the class; any number of classes will do. The model
-    remembers columns, categories and their encoding.
+    remembers columns, categories and their encoding. Notes say what was taken for dates or free
+    text and what was left out; --drop, --number, --category, --date and --text decide otherwise.
     """
-    settings = settings_of(locals(), "drop", "params")
+    settings = settings_of(locals(), "data", "params")
     from bblr.cli.fit_job import FitJob, run_fit
+    from bblr.cli.running import with_columns
 
-    raise typer.Exit(run_fit(FitJob(**settings)))
+    raise typer.Exit(run_fit(FitJob(**with_columns(settings))))
 
 
 @app.command()
@@ -61,7 +85,9 @@ def predict(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="A file with the columns of the training file, in any order."
+            metavar="DATA",
+            help="A file with the columns of the training file, in any order; - for standard "
+            "input.",
         ),
     ],
     out: Annotated[
@@ -124,6 +150,10 @@ def audit(
     data: Data,
     target: Target = None,
     drop: Drop = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     out: Annotated[
         Path, typer.Option(help="A .csv file for the rows; the report goes beside it, as .html.")
     ] = Path("audit.csv"),
@@ -151,7 +181,8 @@ def audit(
     estimate, and writes all rows, the most evident errors first, and a report to open in a
     browser.
     """
-    settings = settings_of(locals(), "drop", "params")
+    settings = settings_of(locals(), "params")
     from bblr.cli.audit_job import AuditJob, run_audit
+    from bblr.cli.running import with_columns
 
-    raise typer.Exit(run_audit(AuditJob(**settings)))
+    raise typer.Exit(run_audit(AuditJob(**with_columns(settings))))

@@ -24,7 +24,7 @@ from bblr.cli.fit_summary import describe
 from bblr.cli.running import about_the_file, guarded, say, say_notes, writing
 from bblr.io.model import SavedModel, Scaling
 from bblr.io.store import save_model
-from bblr.io.tables.table_layout import TrainingTable, read_training
+from bblr.io.tables.training_table import ColumnChoices, TrainingTable, read_training
 
 __all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit"]
 
@@ -40,14 +40,13 @@ class FitJob:
     See ``bblr fit --help`` for what each of them means.
     """
 
-    data: Path
-    target: str | None
+    data: tuple[Path, ...]
+    columns: ColumnChoices
     model: Path
     classifier: str
     params: tuple[str, ...]
     seed: int
     force: bool
-    drop: tuple[str, ...] = ()
 
     def prepared(self) -> Any:
         """Check every setting and return the classifier to fit; nothing is read or written."""
@@ -127,7 +126,7 @@ def run_fit(job: FitJob) -> int:
     def work(messages: Console) -> None:
         classifier = job.prepared()
         with about_the_file():
-            training = read_training(job.data, job.target, job.drop)
+            training = read_training(job.data, job.columns)
         say_notes(messages, training.notes)
         _check_counts(training.y, job.classifier)
         scaling = _scaling(training) if "Kernel" in job.classifier else None

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bblr.io.columns.column_kinds import Column, NumberColumn
 from bblr.io.model import SavedModel
-from bblr.io.tables.columns_in import Column
-from bblr.io.tables.table_layout import SvmlightLayout
 
 __all__ = ["describe", "filled"]
 
@@ -31,9 +30,9 @@ def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> I
         How long the fit took.
     """
     layout = model.layout
-    target = "" if isinstance(layout, SvmlightLayout) else f", target {layout.target!r}"
+    target = "" if layout.target is None else f", target {layout.target!r}"
     yield f"{model.rows:,} rows, {layout.n_features:,} features{target}"
-    yield from filled(() if isinstance(layout, SvmlightLayout) else layout.columns)
+    yield from filled(layout.columns)
     classes, counts = np.unique(y, return_counts=True)
     shown = [f"{k} ({n:,})" for k, n in zip(classes.tolist(), counts.tolist(), strict=True)]
     more = ", …" if len(shown) > _MOST else ""
@@ -51,7 +50,7 @@ def filled(columns: Sequence[Column]) -> Iterator[str]:
     gappy = [column for column in columns if column.missing]
     if gappy:
         shown = ", ".join(
-            f"{c.name!r} ({c.fill:g})" if isinstance(c.fill, float) else repr(c.name)
+            f"{c.name!r} ({c.fill:g})" if isinstance(c, NumberColumn) else repr(c.name)
             for c in gappy[:_MOST]
         )
         more = f", … ({len(gappy)} columns in all)" if len(gappy) > _MOST else ""

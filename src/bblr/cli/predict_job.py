@@ -21,8 +21,8 @@ from bblr.cli.running import (
     DONE,
     about_the_file,
     blocks_of,
+    check_unseen,
     guarded,
-    leniency,
     opened,
     say,
     writing,
@@ -49,7 +49,7 @@ class PredictJob:
 
     def prepared(self, messages: Console) -> tuple[SavedModel, Reader]:
         """Check every setting and load the model; nothing is written."""
-        lenient = leniency(self.unseen, self.ignore_extra)
+        check_unseen(self.unseen)
         if self.out is not None:
             check_writable("out", self.out, (".csv",))
             if any(_same(self.out, path) for path in (self.data, self.saved)):
@@ -59,7 +59,7 @@ class PredictJob:
             raise SettingError(
                 "proba", f"does not go with {type(model.classifier).__name__}; leave it out"
             )
-        return model, Reader(model.layout, lenient)
+        return model, Reader(model.layout, self.unseen, self.ignore_extra)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -6,16 +6,19 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from bblr._bars import Bar
 from bblr._settings import SettingError, about_columns, as_options
+from bblr.io.columns.table_encoder import UNSEEN
 from bblr.io.model import SavedModel
 from bblr.io.store import ModelFileError, load_model
 from bblr.io.tables.blocks import Block, Reader
-from bblr.io.tables.encoding import UNSEEN, Leniency
+from bblr.io.tables.training_table import ColumnChoices
 
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
 _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
@@ -107,11 +110,19 @@ def opened(path: Path, messages: Console) -> SavedModel:
     return model
 
 
-def leniency(unseen: str, ignore_extra: bool) -> Leniency:
-    """Check and join the settings for new files."""
+def with_columns(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with those about columns joined."""
+    roles = [each.name for each in fields(ColumnChoices) if each.name != "target"]
+    named = {role: tuple(settings[role] or ()) for role in roles}
+    columns = ColumnChoices(settings["target"], **named)
+    others = {k: v for k, v in settings.items() if k not in ("target", *roles)}
+    return {**others, "columns": columns}
+
+
+def check_unseen(unseen: str) -> None:
+    """Raise an error unless the setting for unseen texts is known."""
     if unseen not in UNSEEN:
         raise SettingError("unseen", f"{unseen!r} is unknown; choose from {', '.join(UNSEEN)}")
-    return Leniency(unseen, ignore_extra)
 
 
 def blocks_of(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
@@ -182,6 +182,7 @@ class CompareJob:
     out: Path
     records: Path | None
     drop: tuple[str, ...] = ()
+    kinds: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def records_path(self) -> Path:
@@ -200,15 +201,16 @@ class CompareJob:
         except ValueError as error:
             raise SettingError("methods", f"cannot be used: {error}") from None
         check_least(jobs=(self.jobs, 1))
-        for setting in ("target", "drop"):
-            if self.data is None and getattr(self, setting):
+        named = {"target": self.target, "drop": self.drop, **self.kinds}
+        for setting, given in named.items():
+            if self.data is None and given:
                 raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
         conditions = self._conditions()
         check_writable("out", self.out, (".html", ".htm"))
         check_writable("records", self.records_path, (".jsonl",))
         read_records(self.records_path)  # a file that holds something else is refused here
         names = UCI_NAMES if self.data is None else (self.data,)
-        tables = tuple(load_table(name, self.target, self.drop) for name in names)
+        tables = tuple(load_table(name, self.target, self.drop, **self.kinds) for name in names)
         return Comparison(
             tables, self._able(methods, tables), conditions, self.repeats, self.folds, self.seed
         )

@@ -102,17 +102,22 @@ def load_two_classes(data: str, target: str | None = None, drop: Sequence[str] =
     return table
 
 
-def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Table:
-    """Load an embedded data set by name, or a CSV, Parquet or svmlight file.
+def load_table(
+    data: str, target: str | None = None, drop: Sequence[str] = (), **kinds: Sequence[str]
+) -> Table:
+    """Load an embedded data set by name, or a file as :func:`bblr.io.read_table` does.
 
     Parameters
     ----------
     data : str
-        ``breast``, ``heart``, ``liver``, ``pima`` or the path of a file.
+        ``breast``, ``heart``, ``liver``, ``pima``, the path of a file, or ``-`` for standard
+        input.
     target : str or None
         The column that holds the class; only for files with named columns.
     drop : sequence of str, default=()
         Columns to leave out; only for such files.
+    **kinds : sequence of str
+        Columns that hold `number`, `category`, `date` or `text`; only for such files.
 
     Raises
     ------
@@ -121,29 +126,29 @@ def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -
         column is not there.
     """
     if data in UCI_NAMES:
-        return _embedded(data, target, drop)
+        return _embedded(data, target=target, drop=drop, **kinds)
     path = Path(data)
-    if not path.is_file():
+    if data != "-" and not path.is_file():
         raise SettingError(
             "data",
             f"{data!r} is neither an embedded data set ({', '.join(UCI_NAMES)}) nor a file; "
             "check the name or the path",
         )
-    from bblr.io.tables.reading import read_noted
+    from bblr.io.tables.training_table import ColumnChoices, read_training
 
     try:
-        X, y, _, notes = read_noted(path, target, drop)
+        table = read_training(path, ColumnChoices(target, drop, **kinds))
     except (ValueError, OSError, ImportError) as error:
         raise about_columns(error) from error
-    return replace(make_table(path.stem, X, y), notes=tuple(map(as_options, notes)))
+    notes = tuple(map(as_options, table.notes))
+    return replace(make_table(path.stem, table.X, table.y), notes=notes)
 
 
-def _embedded(name: str, target: str | None, drop: Sequence[str]) -> Table:
-    if target is not None:
-        raise SettingError(
-            "target", f"only goes with a file; leave it out, {name!r} knows its own target"
-        )
-    if drop:
-        raise SettingError("drop", f"only goes with a file; leave it out with {name!r}")
+def _embedded(name: str, **settings: object) -> Table:
+    for setting, given in settings.items():
+        if given:
+            raise SettingError(
+                setting, f"only goes with a file; leave it out, {name!r} knows its own columns"
+            )
     X, y = load_uci(name, return_X_y=True)
     return make_table(name, X, y)

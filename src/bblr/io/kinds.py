@@ -98,7 +98,7 @@ def fits(value: Any, kind: Any, sizes: Sizes) -> bool:
     if origin is Literal:
         return isinstance(value, str) and value in parts
     if origin is np.ndarray:
-        return array("n")(value, {})
+        return array("n", np.dtype(get_args(parts[1])[0]).name)(value, {})
     if origin is dict:
         return type(value) is dict and all(
             fits(key, parts[0], sizes) and fits(each, parts[1], sizes)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from math import isfinite
-from numbers import Real
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
@@ -16,9 +15,10 @@ from sklearn.linear_model import LogisticRegression
 import bblr
 from bblr import dask, solvers
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
+from bblr.io.columns.column_kinds import CategoryColumn, DateColumn, NumberColumn, TextColumn
+from bblr.io.columns.text_features import TextFeatures
 from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
 from bblr.io.model import SavedModel, Scaling
-from bblr.io.tables.columns_in import Column
 from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
 from bblr.kernel.kernel_search import GridCell
 from bblr.losses import LOSSES, Loss
@@ -124,10 +124,8 @@ def _rising(evidence: Evidence) -> bool:
     return same and len(grid) > 0 and bool((grid[1:] >= grid[:-1]).all())
 
 
-def _column(column: Column) -> bool:
-    if column.kind == "text":
-        return column.fill in column.levels and len(set(column.levels)) == len(column.levels)
-    return not column.levels and isinstance(column.fill, Real) and isfinite(column.fill)
+def _sound(part: Any) -> bool:
+    return part.is_sound
 
 
 def _table(layout: TableLayout) -> bool:
@@ -236,7 +234,8 @@ TYPES: dict[str, Entry] = {
         *map(Entry, (solvers.FisherScoring, solvers.GradientDescent, solvers.LBFGS)),
         *map(Entry, (solvers.RangeSearch, solvers.ZeroOneSearch)),
         # How features are made from a file.
-        Entry(Column, sound=_column),
+        *(Entry(kind, sound=_sound) for kind in (NumberColumn, CategoryColumn, DateColumn)),
+        *(Entry(kind, sound=_sound) for kind in (TextColumn, TextFeatures)),
         Entry(TableLayout, sound=_table),
         Entry(SvmlightLayout),
         Entry(Scaling, sound=_scaling),

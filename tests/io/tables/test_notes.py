@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bblr.io import read_table
-from bblr.io.tables.notes import numbers_rows
+from bblr.io.columns.column_choice import numbers_rows
 
 
 @pytest.fixture
@@ -136,10 +136,12 @@ def test_numbers_with_signs_are_named(write, cells):
 def test_a_column_that_numbers_the_rows_is_named(tmp_path, numbers):
     frame = pd.DataFrame({"id": numbers, "a": np.arange(60) % 7, "y": np.arange(60) % 2})
     frame.to_csv(path := tmp_path / "t.csv", index=False)
-    read_with_warnings(path, "'id' seems to number the rows", "drop='id'")
-    assert read_table(path, drop=["id"])[2] == ["a"]
+    found = read_with_warnings(path, "'id' seems to number the rows", "by number='id'")
+    assert found[2] == read_table(path, drop=["id"])[2] == ["a"]
+    X, _, names = read_table(path, number=["id"])
+    assert names == ["id", "a"] and X[:, 0].tolist() == numbers.astype(float).tolist()
     frame.assign(no=numbers)[["id", "a", "no", "y"]].to_csv(path, index=False)
-    read_with_warnings(path, "columns 'id', 'no' seem", "drop=['id', 'no']")
+    read_with_warnings(path, "columns 'id', 'no' seem", "number=['id', 'no']")
 
 
 @pytest.mark.parametrize(
@@ -162,13 +164,9 @@ def test_other_numbers_are_not(tmp_path, numbers):
     read_table(path)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    ["2026-11-16 2026-11-17 2026-01-02", "1.2.2026 31.12.25 9.9.2024", "1/31/26 2/1/26 3/3/26"],
-)
-def test_dates_are_named(write, cells):
-    text = "a;y\n" + "".join(f"{cell};{i % 2}\n" for i, cell in enumerate(cells.split()))
-    read_with_warnings(write(text), "'a' is text, a category for each", "turn dates into numbers")
+def test_dates_in_several_formats_are_named(write):
+    text = "a;y\n1.2.2026;0\n31.12.25;1\n9.9.2024;0\n"
+    read_with_warnings(write(text), "'a' is text, a category for each", "dates in one format")
     read_table(write(text.replace("6", "u").replace("2", "v")))
 
 

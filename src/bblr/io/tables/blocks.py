@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bblr.io.tables import formats
-from bblr.io.tables.columns_in import no_such_column
-from bblr.io.tables.commas import comma_numbers
-from bblr.io.tables.encoding import Leniency, check_names, encode, frame_labels
-from bblr.io.tables.labels_in import whole_numbers
-from bblr.io.tables.reading import without_marks
+from bblr.io.columns.cell_values import comma_numbers
+from bblr.io.columns.column_kinds import NumberColumn
+from bblr.io.columns.notes import ColumnError, listed, no_such_column
+from bblr.io.columns.table_encoder import encode
+from bblr.io.tables.labels_in import labels, whole_numbers
+from bblr.io.tables.opening import DataFile, opened_data
+from bblr.io.tables.svmlight_rows import SvmlightRows, svmlight_blocks
 from bblr.io.tables.table_layout import Layout, SvmlightLayout, TableLayout
+from bblr.io.tables.table_rows import TableRows, table_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,12 +61,13 @@ class Reader:
     ----------
     layout : TableLayout or SvmlightLayout
         How the training file was encoded.
-    lenient : Leniency
-        What to let pass.
+    unseen : {"error", "zero"}, default="error"
+        A text that the training file did not have in that column is an error, or is encoded as
+        zeros: as none of the known levels, and with two levels as the first of them.
+    ignore_extra : bool, default=False
+        Whether columns that the model does not know are skipped.
     target : str or None, default=None
         The column of the labels; None takes none. svmlight files need no name.
-    labelled : bool, default=False
-        Whether labels are wanted.
     text_labels : bool, default=False
         Whether the labels are text even where they look like numbers.
     rows : int or None, default=None
@@ -74,9 +75,9 @@ class Reader:
     """
 
     layout: Layout
-    lenient: Leniency
+    unseen: str = "error"
+    ignore_extra: bool = False
     target: str | None = None
-    labelled: bool = False
     text_labels: bool = False
     rows: int | None = None
 
@@ -88,94 +89,109 @@ class Reader:
         ValueError
             If the file is unsound, or its columns are not those of the layout.
         """
-        formats.check_file(path)
-        kind = formats.file_format(path)
-        if isinstance(self.layout, SvmlightLayout):
-            if kind != "svmlight":
+        with opened_data(path) as file:
+            if isinstance(self.layout, SvmlightLayout):
+                if file.kind != "svmlight":
+                    raise ValueError(
+                        f"{file.name} is a {file.kind} file, but the model was fitted to an "
+                        "svmlight file; write the rows as svmlight (an ending .svm says so)"
+                    )
+                yield from self._svmlight(file, self.layout)
+                return
+            if file.kind == "svmlight":
                 raise ValueError(
-                    f"{path} is a {kind} file, but the model was fitted to an svmlight file; "
-                    "write the rows as svmlight (an ending .svm says so)"
+                    f"{file.name} is an svmlight file, but the model was fitted to a table with "
+                    "named columns; write the rows as CSV or Parquet (an ending .csv or .parquet "
+                    "says so)"
                 )
-            return self._svmlight(path, self.layout)
-        if kind == "svmlight":
-            raise ValueError(
-                f"{path} is an svmlight file, but the model was fitted to a table with named "
-                "columns; write the rows as CSV or Parquet (an ending .csv or .parquet says so)"
-            )
-        frames = self._parquet if kind == "parquet" else self._csv
-        return self._tables(path, self.layout, frames(path, self.layout))
+            yield from self._tables(table_rows(file), self.layout)
 
-    def _tables(
-        self, path: Path, layout: TableLayout, frames: Iterator[pd.DataFrame]
-    ) -> Iterator[Block]:
-        row = 1
-        for frame in frames:
-            y = None
-            if self.labelled and self.target is not None:
-                y = frame_labels(frame, self.target, path, row)
-            X, filled = encode(frame, layout, path, row, self.lenient)
-            yield Block(X, y, row, filled)
+    def _tables(self, rows: TableRows, layout: TableLayout) -> Iterator[Block]:
+        count = self._checked_names(rows, layout)
+        wanted = {column.name for column in layout.columns}
+        numbers = [each.name for each in layout.columns if isinstance(each, NumberColumn)]
+        as_text = wanted.difference(numbers)
+        if self.target is not None:
+            wanted.add(self.target)
+            if self.text_labels:
+                as_text.add(self.target)
+        row, commas = 1, layout.commas
+        for frame in rows.blocks(count, wanted, as_text):
+            frame = frame.set_axis(range(row, row + len(frame)))
+            if rows.may_have_commas:
+                pointed = comma_numbers(frame, numbers, known=commas)
+                commas = commas or bool(pointed)
+                frame = frame.assign(**pointed)
+            yield self._encoded(frame, layout, rows.name)
             row += len(frame)
         if row == 1:
-            raise ValueError(f"{path} holds no rows; add the data")
+            raise ValueError(f"{rows.name} holds no rows; add the data")
 
-    def _check_names(self, names: list[str], path: Path, layout: TableLayout) -> int:
+    def _encoded(self, frame: pd.DataFrame, layout: TableLayout, path: str) -> Block:
+        y = None
+        if self.target is not None:
+            y = labels(frame[self.target], f"{path}: target column {self.target!r}")
+        whole = [column.name for column in layout.columns if not column.missing]
+        gaps = frame[whole].isna().sum()
+        try:
+            X = encode(frame, layout.columns, self.unseen)
+        except ColumnError as error:
+            raise ValueError(f"{path}: {error}") from error
+        return Block(X, y, frame.index[0], {str(name): int(n) for name, n in gaps.items() if n})
+
+    def _checked_names(self, rows: TableRows, layout: TableLayout) -> int:
         """Check the columns of a file; return the rows of a block."""
-        if self.labelled and self.target not in names:
+        names = rows.names
+        if self.target is not None and self.target not in names:
             if self.target == layout.target:
-                raise ValueError(_no_target(path, layout, names))
-            raise ValueError(no_such_column(path, str(self.target), names))
-        check_names(names, layout, path, target=self.target, lenient=self.lenient)
+                raise ValueError(_no_target(rows.name, layout, names))
+            raise no_such_column(self.target, names, "target", rows.name)
+        _check_names(names, layout, rows.name, target=self.target, ignore_extra=self.ignore_extra)
         return self.rows or int(np.clip(_CELLS // len(names), _LEAST_ROWS, _MOST_ROWS))
 
-    def _csv(self, path: Path, layout: TableLayout) -> Iterator[pd.DataFrame]:
-        delimiter = formats.csv_delimiter(path)
-        records = formats.csv_records(path, delimiter)
-        header = next(records, ([], ""))[0]
-        # A first column without a name is an index, which no layout knows.
-        rows = self._check_names([name for name in header if name], path, layout)
-        as_text = [column.name for column in layout.columns if column.kind == "text"]
-        if self.text_labels and self.target is not None:
-            as_text.append(self.target)
-        types = {name: str for name in as_text if name in header}
-        numbers = [column.name for column in layout.columns if column.kind == "number"]
-        commas = layout.commas
-        for block in _batches(records, rows):
-            frame = _parse(path, block, delimiter, header, types)
-            pointed = comma_numbers(frame, numbers, known=commas) if delimiter != "," else {}
-            commas = commas or bool(pointed)
-            yield frame.assign(**pointed)
-
-    def _parquet(self, path: Path, layout: TableLayout) -> Iterator[pd.DataFrame]:
-        with _parquet_file(path) as file:
-            schema = file.schema_arrow
-            index = (schema.pandas_metadata or {}).get("index_columns", [])
-            names = [name for name in schema.names if name not in index]
-            rows = self._check_names(names, path, layout)
-            wanted = [column.name for column in layout.columns]
-            if self.labelled and self.target is not None:
-                wanted.append(self.target)
-            for batch in file.iter_batches(rows, columns=wanted):
-                yield without_marks(batch.to_pandas(ignore_metadata=True))
-
-    def _svmlight(self, path: Path, layout: SvmlightLayout) -> Iterator[Block]:
+    def _svmlight(self, file: DataFile, layout: SvmlightLayout) -> Iterator[Block]:
         row = 1
-        for first, lines in _line_blocks(path, self.rows or _LINES):
-            read = formats.read_svmlight(path, lines, first)
-            if len(read.y):
-                yield Block(_fitting(read, layout, path), whole_numbers(read.y), row)
-            row += len(read.y)
-        if row == 1:
-            raise ValueError(f"{path} holds no rows; each needs a label and index:value pairs")
+        for rows in svmlight_blocks(file, self.rows or _LINES):
+            yield Block(_fitting(rows, layout, file.name), whole_numbers(rows.y), row)
+            row += len(rows.y)
 
 
-def _batches(records: Iterator[tuple[list[str], str]], rows: int) -> Iterator[list[str]]:
-    """Yield the texts of so many records at a time."""
-    while block := [text for _, text in islice(records, rows)]:
-        yield block
+def _check_names(
+    names: list[str], layout: TableLayout, path: str, *, target: str | None, ignore_extra: bool
+) -> None:
+    """Raise an error that names what is missing and what is extra, unless the columns fit."""
+    known = [column.name for column in layout.columns]
+    there = set(names)
+    missing = [name for name in known if name not in there]
+    expected = {*known, *layout.dropped, layout.target, target}
+    spare = [name for name in names if name not in expected]
+    problems = []
+    if missing:
+        problems.append(f"has no column {listed(missing)}")
+    if spare and (missing or not ignore_extra):
+        problems.append(f"has column {listed(spare)}, which the model does not know")
+    if not problems:
+        return
+    raise ValueError(
+        f"{path} {' and '.join(problems)}; {' and '.join(_advice(missing, spare, ignore_extra))} "
+        f"(the model needs {listed(known)}, in any order)"
+    )
 
 
-def _no_target(path: Path, layout: TableLayout, names: list[str]) -> str:
+def _advice(missing: list[str], spare: list[str], ignore_extra: bool) -> Iterator[str]:
+    close = {name: difflib.get_close_matches(name, spare, n=1) for name in missing}
+    renamed = {found[0]: name for name, found in close.items() if found}
+    if renamed:
+        yield "rename " + ", ".join(f"{old!r} to {new!r}" for old, new in renamed.items())
+    lost = [name for name in missing if name not in renamed.values()]
+    if lost:
+        yield f"add {listed(lost)}"
+    left = [name for name in spare if name not in renamed]
+    if left and not ignore_extra:
+        yield f"remove {listed(left)} or give --ignore-extra"
+
+
+def _no_target(path: str, layout: TableLayout, names: list[str]) -> str:
     features = {column.name for column in layout.columns}
     spare = [name for name in names if name not in features]
     held = f" (it has {', '.join(map(repr, spare[:5]))} beside the features)" if spare else ""
@@ -185,61 +201,7 @@ def _no_target(path: Path, layout: TableLayout, names: list[str]) -> str:
     )
 
 
-def _parse(
-    path: Path, block: list[str], delimiter: str, header: list[str], types: dict[str, type[str]]
-) -> pd.DataFrame:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise formats.pandas_missing(path) from error
-    frame = pd.read_csv(
-        StringIO("".join(block)),
-        sep=delimiter,
-        header=None,
-        names=header,
-        index_col=False,
-        dtype=types,
-        skipinitialspace=True,
-        na_values=formats.MISSING,
-        keep_default_na=False,
-        low_memory=False,
-    )
-    if len(frame) != len(block):
-        # A line of blanks in a file of one column: predictions must not slip by a row.
-        raise ValueError(f"{path} has blank lines among its rows; remove them")
-    return frame
-
-
-@contextmanager
-def _parquet_file(path: Path) -> Iterator[Any]:
-    try:
-        import pandas  # noqa: F401
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise formats.pandas_missing(path, " and pyarrow") from error
-    try:
-        with pq.ParquetFile(path) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is not a sound Parquet file: {error}") from error
-
-
-def _line_blocks(path: Path, count: int) -> Iterator[tuple[int, list[bytes]]]:
-    block: list[bytes] = []
-    first = 1
-    with path.open("rb") as file:
-        for line in file:
-            block.append(line)
-            if len(block) == count:
-                yield first, block
-                first += count
-                block = []
-    if block:
-        yield first, block
-
-
-def _fitting(rows: formats.SvmlightRows, layout: SvmlightLayout, path: Path) -> Any:
+def _fitting(rows: SvmlightRows, layout: SvmlightLayout, path: str) -> Any:
     start = 0 if layout.zero_based else 1
     last = layout.n_features - 1 + start
     if rows.X.nnz and not start <= rows.X.indices.min() <= rows.X.indices.max() <= last:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bblr.io.columns.cell_values import is_text, present_cells, texts
+from bblr.io.columns.notes import listed
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -78,33 +81,31 @@ def data_rows(marked: np.ndarray, first_row: int = 1) -> str:
     return f"data row{'s' if len(rows) > 1 else ''} {shown}{', …' if len(rows) > 5 else ''}"
 
 
-def labels(column: pd.Series, what: str, first_row: int = 1) -> np.ndarray:
+def labels(column: pd.Series, what: str) -> np.ndarray:
     """Return labels as text, whole or other numbers, or true/false.
 
     Parameters
     ----------
     column : Series
-        The labels, or a block of them.
+        The labels, or a block of them; the index has the numbers of their rows.
     what : str
         What they are, for messages.
-    first_row : int, default=1
-        Number of the first row in the file, for messages.
     """
-    import pandas as pd
-
-    gaps = column.isna().to_numpy()
+    present, gaps = present_cells(column)
+    text = is_text(present)
+    if text:
+        cells = texts(present)
+        gaps[~gaps] = (cells == "").to_numpy(dtype=bool)
     if gaps.any():
-        raise ValueError(_missing(gaps, what, first_row))
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    if is_text(column):
-        y = texts(column)
-        if (y == "").any():
-            raise ValueError(_missing(y == "", what, first_row))
-        return y
-    if column.dtype.kind in _LABEL_TYPES:
-        y = column.to_numpy(dtype=_LABEL_TYPES[column.dtype.kind])
-        check_finite_labels(y, what, first_row)
+        raise ValueError(
+            f"{what} has {int(gaps.sum())} missing value(s), in {data_rows(gaps, column.index[0])}"
+            "; remove those rows or name another target"
+        )
+    if text:
+        return cells.to_numpy().astype(str)
+    if present.dtype.kind in _LABEL_TYPES:
+        y = present.to_numpy(dtype=_LABEL_TYPES[present.dtype.kind])
+        check_finite_labels(y, what, column.index[0])
         return y
     raise ValueError(
         f"{what} is of type {column.dtype}; use text, numbers or true/false, or name another "
@@ -112,25 +113,30 @@ def labels(column: pd.Series, what: str, first_row: int = 1) -> np.ndarray:
     )
 
 
-def _missing(gaps: np.ndarray, what: str, first_row: int) -> str:
-    return (
-        f"{what} has {int(gaps.sum())} missing value(s), in {data_rows(gaps, first_row)}; "
-        "remove those rows or name another target"
-    )
+def label_kind(classes: np.ndarray) -> str:
+    """Return what the labels of these classes are: number, flag or text."""
+    if classes.dtype.kind == "b":
+        return "flag"
+    return "number" if classes.dtype.kind in "iuf" else "text"
 
 
-def is_text(column: pd.Series) -> bool:
-    """Whether a column holds text or categories."""
-    import pandas as pd
+def class_codes(y: np.ndarray, classes: np.ndarray, path: str, first_row: int) -> np.ndarray:
+    """Return the position of each label among the sorted classes.
 
-    dtype: Any = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return True
-    if dtype == np.dtype(object):
-        return pd.api.types.infer_dtype(column) in {"string", "mixed-integer"}
-    return isinstance(dtype, pd.StringDtype)
-
-
-def texts(column: pd.Series) -> np.ndarray:
-    """Return a text or category column as an array of strings without blanks around them."""
-    return np.char.strip(column.astype(str).to_numpy().astype(str))
+    Raises
+    ------
+    ValueError
+        If a label is none of them.
+    """
+    alike = label_kind(y) == label_kind(classes)
+    codes = np.searchsorted(classes, y) if alike else np.zeros(len(y), dtype=np.int64)
+    codes = np.minimum(codes, len(classes) - 1)
+    unknown = classes[codes] != y if alike else np.ones(len(y), dtype=bool)
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        raise ValueError(
+            f"{path}: the label {y[row].item()!r} in data row {row + first_row} is no class of "
+            f"the model, which knows {listed(classes.tolist())}; correct it, remove the row, or "
+            "fit again with rows of that class"
+        )
+    return codes

@@ -1,56 +1,80 @@
-"""Tables read from files: CSV, Parquet and svmlight."""
+"""Tables read from files of any format."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bblr.io.tables import formats
-from bblr.io.tables.columns_in import SplitColumns, learn_frame
-from bblr.io.tables.labels_in import check_classes
+from bblr.io.tables.training_table import ColumnChoices, read_training
 
-if TYPE_CHECKING:
-    import os
-
-    import pandas as pd
+__all__ = ["read_table"]
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str | None = None, *, drop: Sequence[str] = ()
+    path: str | PathLike[str] | Sequence[str | PathLike[str]],
+    target: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    number: Sequence[str] = (),
+    category: Sequence[str] = (),
+    date: Sequence[str] = (),
+    text: Sequence[str] = (),
 ) -> tuple[Any, np.ndarray, list[str]]:
-    r"""Read a table with a class for each row from a CSV, Parquet or svmlight file.
+    r"""Read a table with a class for each row from a file, or from several of one layout.
 
-    The ending of the name says which it is (``.csv``, ``.tsv``; ``.parquet``, ``.pq``; ``.svm``,
-    ``.svmlight``, ``.libsvm``); for any other ending, ``.txt`` among them, the content does.
+    The ending of the name says which format it has (``.csv``, ``.tsv``; ``.parquet``, ``.pq``;
+    ``.feather``, ``.arrow``; ``.xlsx``; ``.svm``, ``.svmlight``, ``.libsvm``); for any other
+    ending, ``.txt`` among them, the content does. Files packed by gzip, bzip2, xz, zstd or, one at
+    a time, zip are unpacked.
 
-    A CSV file has a header line and is separated by commas, semicolons or tabs, whichever splits
-    the header into the most columns. A first column without a name is taken for an index, as
-    pandas writes one, and left out. Empty cells, ``?`` and what pandas takes for missing (``NA``,
-    ``nan``, ``None`` …) are missing values; a column that has some gets a further one, named
-    ``column missing``, which marks them, and the median of the others stands in for a missing
-    number. Text and category columns with at most 50 levels are
-    one-hot encoded into columns named ``column=level`` (a single one for two levels, marking the
-    second in alphabetical order); true/false columns become 0 and 1. Blanks around a text do not
-    count. Numbers may have decimal commas where semicolons or tabs separate: a column whose other
-    cells are all numbers of that form is read so, unless every comma may separate thousands
+    A CSV file has a header line and is separated by commas, semicolons, tabs or vertical bars,
+    whichever splits the header into the most columns. It is UTF-8 or UTF-16, or else read as
+    Windows (cp1252) text. A first column without a name is taken for an index, as pandas writes
+    one, and left out. Numbers may have decimal commas where other marks separate: a column whose
+    other cells are all numbers of that form is read so, unless every comma may separate thousands
     (``1,234``) or other numbers have decimal points.
 
-    A warning names columns with decimal commas, texts that differ only in letter case, and columns
-    of whole numbers that seem to number the rows.
+    Each column becomes features by what it holds:
+
+    - **Numbers** stay as they are; true/false becomes 1 and 0.
+    - **Texts** with at most 50 different ones are one-hot encoded into features named
+      ``column=level`` (a single one for two levels, marking the second in alphabetical order).
+      Blanks around a text do not count.
+    - **More texts than that**, and free text, become up to 30 features ``column text 1``, … that
+      say which sequences of 3 and 4 characters they have.
+    - **Dates**, all in one format, become ``column days`` (since 1970) and what varies of
+      ``year``, ``month``, ``day``, ``weekday`` and ``hour``, in UTC.
+    - **Left out** are columns without any value, with one value only, that number the rows, or
+      that have another short text in every row.
+    - **Missing values** are empty cells, ``?`` and what pandas takes for missing (``NA``, ``nan``,
+      ``None`` …). A column that has some gets a further feature ``column missing``, which marks
+      them; the median of the others stands in for a number or a date.
+
+    A warning names columns that are left out, hold dates, free text or decimal commas, and texts
+    that differ only in letter case.
 
     Parameters
     ----------
-    path : str or path-like
-        The file.
+    path : str, path-like, or sequence of these
+        The file, or files with the same columns. ``-`` stands for standard input.
     target : str or None, default=None
         The column that holds the class. By default the last one. An svmlight file has its
         labels in front of each row and takes no `target`.
     drop : sequence of str, default=()
-        Columns to leave out: numbers of rows, names, dates.
+        Columns to leave out.
+    number : sequence of str, default=()
+        Columns that hold numbers, even if they seem to number the rows.
+    category : sequence of str, default=()
+        Columns to one-hot encode, of up to 1,000 levels.
+    date : sequence of str, default=()
+        Columns that hold dates.
+    text : sequence of str, default=()
+        Columns that hold free text.
 
     Returns
     -------
@@ -71,7 +95,7 @@ def read_table(
         the target is not there, has one class only, nearly as many classes as rows, or numbers
         that are not whole. The message names the file, the column and the remedy.
     ImportError
-        If pandas (or pyarrow, for Parquet) is needed and missing.
+        If pandas (or pyarrow, or openpyxl for Excel) is needed and missing.
 
     Examples
     --------
@@ -90,126 +114,9 @@ def read_table(
     >>> y.tolist()
     ['cat', 'dog', 'cat']
     """
-    X, y, names, notes = read_noted(Path(path), target, drop)
-    for note in notes:
-        warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
-    return X, y, names
-
-
-def read_noted(
-    path: Path, target: str | None, drop: Sequence[str]
-) -> tuple[Any, np.ndarray, list[str], tuple[str, ...]]:
-    """Do the same, and return what else it would warn of."""
-    formats.check_file(path)
-    kind = formats.file_format(path)
-    if kind != "svmlight":
-        split = learn_file(path, kind, target, drop)[1]
-        y = check_classes(split.y, split.what, ": name the column with target=")
-        names = [name for column in split.columns for name in column.feature_names]
-        return split.X, y, names, split.notes
-    check_unnamed(path, target, drop)
-    rows = read_svmlight_rows(path)
-    n_features = svmlight_width(rows)
-    return (
-        rows.features(n_features, zero_based=rows.zero_based),
-        check_classes(rows.y, f"the labels of {path}"),
-        svmlight_names(n_features),
-        (),
-    )
-
-
-def learn_file(
-    path: Path, kind: str, target: str | None, drop: Sequence[str]
-) -> tuple[pd.DataFrame, SplitColumns]:
-    """Read a CSV or Parquet file as it stands there, and taken apart."""
-    frame = read_frame(path, kind)
-    commas = kind == "csv" and formats.csv_delimiter(path) != ","
-    return frame, learn_frame(frame, target, path, drop, commas=commas)
-
-
-def check_unnamed(path: Path, target: str | None, drop: Sequence[str]) -> None:
-    """Raise an error if columns of an svmlight file are named."""
-    if target is not None:
-        raise ValueError(
-            f"target={target!r}: {path} is an svmlight file, whose labels stand in front of "
-            "each row; leave target out"
-        )
-    if drop:
-        raise ValueError(
-            f"drop={drop[0]!r}: {path} is an svmlight file, whose columns have no names; leave "
-            "drop out"
-        )
-
-
-def read_svmlight_rows(path: Path) -> formats.SvmlightRows:
-    """Read an svmlight file that must hold rows."""
-    rows = formats.read_svmlight(path)
-    if rows.X.shape[0] == 0:
-        raise ValueError(f"{path} holds no rows; each needs a label and index:value pairs")
-    return rows
-
-
-def svmlight_width(rows: formats.SvmlightRows) -> int:
-    """Return the number of features of a whole svmlight file."""
-    return int(rows.X.shape[1]) - (0 if rows.zero_based else 1)
-
-
-def svmlight_names(n_features: int) -> list[str]:
-    """Return the names of so many features of an svmlight file."""
-    return [f"x{j + 1}" for j in range(n_features)]
-
-
-def read_frame(path: Path, kind: str) -> pd.DataFrame:
-    """Read a CSV or Parquet file whole, with string column names."""
-    return _read_parquet(path) if kind == "parquet" else _read_csv(path)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        import pandas as pd
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise formats.pandas_missing(path, " and pyarrow") from error
-    try:
-        frame = pd.read_parquet(path, engine="pyarrow")
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} is not a sound Parquet file: {error}") from error
-    frame.columns = frame.columns.map(str)
-    return without_marks(frame)
-
-
-def without_marks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with gaps where a text stands for one, as in a CSV file."""
-    for name, column in frame.items():
-        if column.dtype.kind != "O" and str(column.dtype) not in ("string", "str"):
-            continue
-        try:
-            marks = column.isin(formats.MISSING)
-        except TypeError:  # lists and the like, which are refused further on
-            continue
-        if marks.any():
-            frame = frame.assign(**{str(name): column.mask(marks)})
-    return frame
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise formats.pandas_missing(path) from error
-    delimiter = formats.csv_delimiter(path)
-    records = formats.csv_records(path, delimiter)
-    header = next(records, ([], ""))[0]
-    for _ in records:
-        pass  # checked whole before pandas reads it
-    frame = pd.read_csv(
-        path,
-        sep=delimiter,
-        encoding="utf-8-sig",
-        skipinitialspace=True,
-        na_values=formats.MISSING,
-        keep_default_na=False,
-        low_memory=False,
-    )
-    frame.columns = header
-    return frame.drop(columns="") if header[0] == "" else frame
+    choices = ColumnChoices(target, drop, number, category, date, text)
+    paths = [path] if isinstance(path, str | PathLike) else path
+    table = read_training([Path(each) for each in paths], choices)
+    for note in table.notes:
+        warnings.warn(f"{', '.join(map(str, paths))}: {note}", UserWarning, stacklevel=2)
+    return table.X, table.y, table.layout.feature_names

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
+from bblr.io.columns.column_kinds import Column, names_of
 
-from bblr.io.tables import formats
-from bblr.io.tables.columns_in import Column, Kind
-from bblr.io.tables.labels_in import check_classes
-from bblr.io.tables.reading import check_unnamed, learn_file, read_svmlight_rows, svmlight_width
-
-__all__ = [
-    "Layout",
-    "SvmlightLayout",
-    "TableLayout",
-    "TrainingTable",
-    "label_kind",
-    "read_training",
-]
+__all__ = ["Layout", "SvmlightLayout", "TableLayout"]
 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The columns of a CSV or Parquet file.
+    """The columns of a table.
 
     Parameters
     ----------
@@ -46,9 +32,14 @@ class TableLayout:
     commas: bool = False
 
     @property
+    def feature_names(self) -> list[str]:
+        """A name for each feature."""
+        return names_of(self.columns)
+
+    @property
     def n_features(self) -> int:
         """Features after encoding."""
-        return sum(len(column.feature_names) for column in self.columns)
+        return len(self.feature_names)
 
 
 @dataclass(frozen=True)
@@ -66,52 +57,13 @@ class SvmlightLayout:
     n_features: int
     zero_based: bool
 
+    target: ClassVar[None] = None
+    columns: ClassVar[tuple[Column, ...]] = ()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each feature."""
+        return [f"x{j + 1}" for j in range(self.n_features)]
+
 
 Layout = TableLayout | SvmlightLayout
-
-
-@dataclass(frozen=True)
-class TrainingTable:
-    """What a classifier learns from.
-
-    Parameters
-    ----------
-    X : ndarray or csr_matrix of shape (rows, features)
-        Features.
-    y : ndarray of shape (rows,)
-        Labels.
-    layout : TableLayout or SvmlightLayout
-        Where they stood in the file.
-    notes : tuple of str, default=()
-        What was perhaps not meant as it was read.
-    """
-
-    X: Any
-    y: np.ndarray
-    layout: Layout
-    notes: tuple[str, ...] = ()
-
-
-def read_training(path: Path, target: str | None, drop: Sequence[str] = ()) -> TrainingTable:
-    """Read a training file whole, as :func:`bblr.io.read_table` does."""
-    formats.check_file(path)
-    kind = formats.file_format(path)
-    if kind != "svmlight":
-        split = learn_file(path, kind, target, drop)[1]
-        y = check_classes(split.y, split.what, ": name the column with --target")
-        table = TableLayout(split.columns, split.target, tuple(drop), split.commas)
-        return TrainingTable(split.X, y, table, split.notes)
-    check_unnamed(path, target, drop)
-    rows = read_svmlight_rows(path)
-    layout = SvmlightLayout(svmlight_width(rows), rows.zero_based)
-    if layout.n_features == 0:
-        raise ValueError(f"{path} holds labels alone; add index:value pairs")
-    X = rows.features(layout.n_features, zero_based=layout.zero_based)
-    return TrainingTable(X, check_classes(rows.y, f"the labels of {path}"), layout)
-
-
-def label_kind(classes: np.ndarray) -> Kind:
-    """Return what the labels of these classes are: numbers, true/false or text."""
-    if classes.dtype.kind == "b":
-        return "flag"
-    return "number" if classes.dtype.kind in "iuf" else "text"
