@@ -23,17 +23,7 @@ from bblr.comparison.records import Record
 from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, say
 from bblr.comparison.tasks import Task, run_tasks
 from research.core.machine import machine, stolen
-from research.core.thresholds import (
-    MET,
-    MISSED,
-    NOT_RUN,
-    REPORTED,
-    Threshold,
-    Verdict,
-    number,
-    tally,
-    verdict_frame,
-)
+from research.core.thresholds import MISSED, Threshold, Verdict, tally, verdict_frame
 
 __all__ = [
     "Case", "Measured", "Outcome", "Run", "Unavailable", "available", "case", "merged", "pick",
@@ -198,17 +188,10 @@ class Outcome:
     @property
     def verdicts(self) -> list[Verdict]:
         """How each figure stands to its threshold."""
-        if self.measured is None:
-            status = MISSED if self.failure else NOT_RUN
-            return [Verdict(t.figure, "–", status, t.label) for t in self.case.thresholds]
-        figures = self.measured.figures
-        if not self.case.thresholds:
-            return [Verdict(name, number(value), REPORTED) for name, value in figures.items()]
-        found = [(t, figures[t.figure]) for t in self.case.thresholds]
-        return [
-            Verdict(t.figure, number(value), MET if t.met(value) else MISSED, t.label)
-            for t, value in found
-        ]
+        figures = {} if self.measured is None else self.measured.figures
+        thresholds = self.case.thresholds or [Threshold(name) for name in figures]
+        failed = bool(self.failure)
+        return [t.judge(figures.get(t.figure), failed=failed) for t in thresholds]
 
     @property
     def missed(self) -> list[str]:
