@@ -129,7 +129,7 @@ def test_a_dead_worker_is_one_line(folder, monkeypatch):
     def die(*arguments):
         raise TerminatedWorkerError("killed")
 
-    monkeypatch.setattr("bblr.comparison.cells.run_cell", die)
+    monkeypatch.setattr("bblr.comparison.cells.Cell.run", die)
     result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]

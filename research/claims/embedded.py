@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bblr.comparison.cells import CLEAN, Cell, Condition, Fit
+from bblr.comparison.cells import CLEAN, Cell, Condition
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
@@ -39,12 +39,14 @@ _LARGEST_SUM = f"largest sum of training errors, seeds {SEEDS[0]}-{SEEDS[-1]}"
 )
 def training_errors(run: Run) -> Measured:
     tables = [load_table(name) for name in EMBEDDED]
-    fits = [
-        Fit(Cell(t.name, t.fingerprint, CLEAN, TRAINER.name, 0, 0, 1, seed), t, TRAINER)
+    cells = [
+        Cell.of(table, TRAINER, repeat=0, fold=0, folds=1, seed=seed)
         for seed in SEEDS
-        for t in tables
+        for table in tables
     ]
-    frame = run.frame(fits).pivot(index="seed", columns="data", values="train_errors")[[*EMBEDDED]]
+    frame = run.frame(cells).pivot(index="seed", columns="data", values="train_errors")[
+        [*EMBEDDED]
+    ]
     notes = [
         f"seed {seed}: {' + '.join(map(str, row))} = {row.sum()}" for seed, row in frame.iterrows()
     ]
@@ -62,7 +64,7 @@ def compare(
     tables = tables or tuple(load_table(name) for name in EMBEDDED)
     methods = select_methods(names)
     found = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
-    return run.results(found.fits())
+    return run.results(found.cells())
 
 
 def _row(group: SetGroup, method: str) -> Row:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -130,9 +129,7 @@ def _run(
 ) -> None:
     """Run the cells that have no up-to-date record, and tell of failures."""
     cells = plan.of_methods(methods)
-    found = run_session(
-        cells, records, jobs=jobs, messages=messages, verb="Fitting", guess=_expected_seconds
-    )
+    found = run_session(cells, records, jobs=jobs, messages=messages, verb="Fitting")
     failed = [record for record in found if "failure" in record]
     for record in failed:
         place = f"{record['method']} on {record['data']}, {record['condition']}"
@@ -140,10 +137,6 @@ def _run(
     prints = {cell.method: cell.fingerprint for cell in cells}
     if any(fingerprint(METHODS[name]) != own for name, own in prints.items()):
         say(messages, "The source has changed during the run: run it again for current figures.")
-
-
-def _expected_seconds(task: Any) -> float:
-    return task.expected_seconds
 
 
 def _report(plan: Plan, known: dict[str, Record], part: bool, folder: Path) -> list[Verdict]:

@@ -113,5 +113,5 @@ def _longest_first(cells: Sequence[Cell]) -> list[Cell]:
     """Put tables of long fits first, so that no worker is left with one at the end."""
     longest: dict[str, float] = {}
     for cell in cells:
-        longest[cell.data] = max(longest.get(cell.data, 0.0), cell.expected_seconds)
+        longest[cell.data] = max(longest.get(cell.data, 0.0), cell.expected_seconds or 0.0)
     return sorted(cells, key=lambda cell: (-longest[cell.data], cell.data))

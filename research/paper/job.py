@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -54,18 +54,11 @@ class Plan:
         Level, seed, data and methods.
     tasks : dict of str to Task
         By key; those that take long first.
-    seconds : dict of str to float
-        About how long each takes.
     """
 
     exhibits: tuple[Exhibit, ...]
     given: Given
     tasks: Mapping[str, Task]
-    seconds: Mapping[str, float]
-
-    def guess(self, task: Task) -> float:
-        """Say about how long a task takes."""
-        return self.seconds[task.key]
 
     def results(self, records: Sequence[Record]) -> list[Result]:
         """Work out everything to show, from the records alone."""
@@ -147,20 +140,17 @@ def make_plan(
             raise SettingError("with", f"the data {name!r} cannot be used: {problem}") from error
     given = Given(level, seed, fingerprints, missing, frozenset(whole), library)
     tasks: dict[str, Task] = {}
-    seconds: dict[str, float] = {}
     for exhibit in exhibits:
         mine = {
             task.key: task
             for task in exhibit.tasks(given)
-            if task.data not in absent or task.key in known
+            if task.key not in tasks and (task.data not in absent or task.key in known)
         }
-        new = [key for key in mine if key not in tasks]
-        each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(new), 1)
-        seconds |= dict.fromkeys(new, each)
-        tasks |= mine
+        each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(mine), 1)
+        tasks |= {key: replace(task, expected_seconds=each) for key, task in mine.items()}
     # Long tasks first: at the end no core then waits long for the last of them.
-    order = sorted(tasks, key=lambda key: -seconds[key])
-    return Plan(tuple(exhibits), given, {key: tasks[key] for key in order}, seconds)
+    order = sorted(tasks.items(), key=lambda item: -(item[1].expected_seconds or 0.0))
+    return Plan(tuple(exhibits), given, dict(order))
 
 
 def _anywhere(message: str) -> str:
@@ -260,7 +250,6 @@ def run_reproduce(job: ReproduceJob) -> int:
             jobs=job.workers,
             messages=messages,
             verb="Reproducing",
-            guess=plan.guess,
         )
         return _show(job, plan, records, messages, console)
     except Stopped as stopped:

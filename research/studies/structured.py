@@ -21,11 +21,10 @@ from bblr.comparison.methods import FOLDS, METHODS
 from bblr.comparison.records import Record
 from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
 from bblr.comparison.summary import format_p
-from bblr.comparison.tasks import versions
+from bblr.comparison.tasks import Task, versions
 from bblr.evaluation import McNemarResult, pooled_mcnemar
 from bblr.structured import Group, JointModel, match_groups
 from research.core.cases import Run
-from research.core.task import Task
 
 __all__ = [
     "LOCALS", "SOURCES", "WAYS", "Decide", "Decisions", "Source", "StructuredJob", "decide",

@@ -13,7 +13,7 @@ from joblib import cpu_count
 from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
-from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Fit
+from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition
 from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.report import print_summary, write_report
@@ -110,11 +110,10 @@ class Comparison:
     def cells(self) -> list[Cell]:
         """All cells; those of one fold stand together, so a part of them is a fair sample."""
         return [
-            Cell(
-                data=table.name,
-                fingerprint=table.fingerprint,
-                condition=condition,
-                method=method.name,
+            Cell.of(
+                table,
+                method,
+                condition,
                 repeat=repeat,
                 fold=fold,
                 folds=self.folds,
@@ -125,18 +124,12 @@ class Comparison:
             )
         ]
 
-    def fits(self) -> list[Fit]:
-        """All cells with what it takes to carry them out."""
-        tables = {table.name: table for table in self.tables}
-        methods = {method.name: method for method in self.methods}
-        return [Fit(cell, tables[cell.data], methods[cell.method]) for cell in self.cells()]
-
     def run(
         self,
         records: str | os.PathLike[str],
         *,
         jobs: int = 1,
-        on_start: Callable[[list[Fit], list[Fit]], None] | None = None,
+        on_start: Callable[[list[Cell], list[Cell]], None] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> list[Record]:
         """Run every cell that the records file does not hold yet.
@@ -158,7 +151,7 @@ class Comparison:
         list of dict
             The records of all cells, in the order of :meth:`cells`.
         """
-        return run_tasks(self.fits(), records, jobs=jobs, on_start=on_start, on_record=on_record)
+        return run_tasks(self.cells(), records, jobs=jobs, on_start=on_start, on_record=on_record)
 
 
 @dataclass(frozen=True)
@@ -263,7 +256,7 @@ def run_compare(job: CompareJob) -> int:
         say(messages, f"Note: {note}")
     try:
         records = run_session(
-            comparison.fits(),
+            comparison.cells(),
             job.records_path,
             jobs=job.workers,
             messages=messages,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -41,7 +41,6 @@ def run_session(
     jobs: int,
     messages: Console,
     verb: str,
-    guess: Callable[[Task], float] | None = None,
 ) -> list[Record]:
     """Run tasks under a progress bar; say what was known, and where an interruption leaves them.
 
@@ -57,8 +56,6 @@ def run_session(
         Where progress and messages are shown.
     verb : str
         What is being done.
-    guess : callable or None
-        Seconds to expect of a task.
 
     Raises
     ------
@@ -67,7 +64,7 @@ def run_session(
         said then.
     """
     try:
-        with LiveProgress(messages, jobs, verb, guess) as progress:
+        with LiveProgress(messages, jobs, verb) as progress:
             found = run_tasks(
                 tasks,
                 records,
@@ -146,7 +143,8 @@ class TimeLeft:
     """Estimate the time left from what like cells took.
 
     Methods differ a hundredfold in speed, so each cell still to run counts with the mean time of
-    its own method on its own data, or of its method, or of all cells, whichever is known.
+    its own method on its own data; where none is known, with the time that it expects itself, or
+    else with the mean of its method, or of all cells.
 
     Parameters
     ----------
@@ -154,17 +152,9 @@ class TimeLeft:
         The cells to run.
     jobs : int
         How many run at a time.
-    guess : callable or None
-        Seconds to expect of a cell of which no like was seen; the mean of all seen when None.
     """
 
-    def __init__(
-        self,
-        cells: Sequence[Task],
-        jobs: int,
-        guess: Callable[[Task], float] | None = None,
-    ) -> None:
-        self._guess = guess
+    def __init__(self, cells: Sequence[Task], jobs: int) -> None:
         self._left = {cell.key: cell for cell in cells}
         self._jobs = jobs
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -179,16 +169,15 @@ class TimeLeft:
     @property
     def seconds(self) -> float | None:
         """Estimated seconds left; None before the first cell is finished."""
-        if () not in self._seen and self._guess is None:
-            return None
-        return sum(self._expected(cell) for cell in self._left.values()) / self._jobs
+        expected = [self._expected(cell) for cell in self._left.values()]
+        return None if None in expected else sum(filter(None, expected)) / self._jobs
 
-    def _expected(self, cell: Task) -> float:
+    def _expected(self, cell: Task) -> float | None:
         kinds: list[tuple[str, ...]] = [(cell.method, cell.data), (cell.method,), ()]
-        if self._guess is not None and kinds[0] not in self._seen:
-            return self._guess(cell)
-        total, count = next(self._seen[kind] for kind in kinds if kind in self._seen)
-        return total / count
+        if cell.expected_seconds is not None and kinds[0] not in self._seen:
+            return cell.expected_seconds
+        known = (self._seen[kind] for kind in kinds if kind in self._seen)
+        return next((total / count for total, count in known), None)
 
 
 class LiveProgress:
@@ -202,20 +191,11 @@ class LiveProgress:
         How many cells run at a time.
     verb : str
         What is being done.
-    guess : callable or None
-        As for TimeLeft.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        jobs: int,
-        verb: str = "Comparing",
-        guess: Callable[[Task], float] | None = None,
-    ) -> None:
+    def __init__(self, console: Console, jobs: int, verb: str = "Comparing") -> None:
         self.known = 0
         self._jobs = jobs
-        self._guess = guess
         self._estimate = TimeLeft([], jobs)
         self._lines = Lines(console, verb)
         self._progress = Progress(
@@ -247,7 +227,7 @@ class LiveProgress:
     def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
         """Show how many cells there are and how many are known already."""
         self.known = len(cells) - len(missing)
-        self._estimate = TimeLeft(missing, self._jobs, self._guess)
+        self._estimate = TimeLeft(missing, self._jobs)
         self._progress.update(self._task, total=len(cells), completed=self.known)
         self._progress.start_task(self._task)
         self._show()
