@@ -19,10 +19,9 @@ from rich.text import Text
 
 from bblr import _pages
 from bblr.comparison.figures import Panel
-from bblr.comparison.summary import format_p
 
 __all__ = [
-    "DASH", "Bullets", "Document", "Grid", "Heading", "Panels", "Section", "environment",
+    "DASH", "Bullets", "Document", "Grid", "Heading", "Panels", "Section",
     "markdown_table", "plain", "shown", "terminal_table",
 ]  # fmt: skip
 
@@ -94,10 +93,9 @@ def _cell(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def environment(package: str = "bblr.comparison") -> Environment:
-    """Return the templates of a package; what is put into them is escaped."""
-    found = _pages.environment(package)
-    found.filters["p"] = format_p
+def _environment() -> Environment:
+    """Return the templates of pages; what is put into them is escaped."""
+    found = _pages.environment("bblr.comparison")
     found.filters["tied"] = _tied
     found.filters["drawing"] = _drawing
     return found
@@ -244,7 +242,7 @@ class Document:
 
     def html(self) -> str:
         """Write a page with its style, drawings and script inside: it loads nothing."""
-        templates = environment()
+        templates = _environment()
         script = templates.get_template("page.js").render()
         digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
         anchors = _anchors([section.anchor or section.title for section in self.sections])
