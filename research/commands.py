@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,11 +27,26 @@ Json = Annotated[
     Path | None,
     typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
 ]
+Records = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.jsonl",
+        help="Results as they come; run the same command again to resume from it.",
+        show_default=False,
+    ),
+]
 
 
 def _tuples(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     """Turn options that may be given several times into tuples."""
     return {**settings, **{name: tuple(settings[name] or ()) for name in names}}
+
+
+def _exit(work: Callable[[], int], **arguments: str) -> None:
+    """Do the work of a command and end with its status."""
+    from research.core.study import guarded
+
+    raise typer.Exit(guarded(work, **arguments))
 
 
 @app.command()
@@ -90,13 +107,7 @@ def claims(
     jobs: Jobs = None,
     repeats: Repeats = 10,
     seed: Seed = 0,
-    records: Annotated[
-        Path | None,
-        typer.Option(
-            help="Results as they come; run the same command again to resume from it.",
-            show_default=False,
-        ),
-    ] = None,
+    records: Records = None,
     out: Json = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure misses its threshold.")
@@ -107,29 +118,10 @@ def claims(
     NAME is a claim, a pattern or a family of claims; all when left out. The claims on web8 and
     TREC07p need these data in the folder named by BBLR_DATA_HOME and are skipped without.
     """
-    from joblib import cpu_count
-    from rich.console import Console
+    settings = _tuples(locals(), "names")
+    from research.claims import run_claims
 
-    from bblr._settings import SettingError
-    from bblr.comparison.records import RecordsError, read_records
-    from bblr.comparison.session import MISUSED, check_least, refusal, say
-    from research import claims as known
-    from research.core.cases import Run, pick, run_cases, show_cases
-
-    messages = Console(stderr=True)
-    try:
-        check_least(jobs=(jobs, 1), repeats=(repeats, 1), seed=(seed, 0))
-        picked = pick(names or (), known.CLAIMS)
-        if list_only:
-            show_cases(picked)
-            return
-        if records is not None:
-            read_records(records)  # a file that holds something else is refused here
-        run = Run(seed, False, jobs or cpu_count(), repeats, records, messages)
-        raise typer.Exit(run_cases(picked, run, cases=known.CLAIMS, out=out, strict=strict))
-    except (SettingError, RecordsError) as error:
-        say(messages, refusal(error, name="NAME"))
-        raise typer.Exit(MISUSED) from None
+    _exit(partial(run_claims, **settings), name="NAME")
 
 
 @app.command()
@@ -152,7 +144,7 @@ def zero_one(
         bool, typer.Option(" /--no-intercept", help="Only hyperplanes through the origin.")
     ] = True,
     plot: Plot = Path("zero-one.png"),
-    out: Json = None,
+    records: Records = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", help="Print loss, bound and gap whenever one improves."),
@@ -163,9 +155,9 @@ def zero_one(
     Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
     """
     settings = _tuples(locals(), "drop")
-    from research.studies.zero_one import ZeroOneJob, run_zero_one
+    from research.studies.zero_one import run_zero_one
 
-    raise typer.Exit(run_zero_one(ZeroOneJob(**settings)))
+    _exit(partial(run_zero_one, **settings), data="DATA")
 
 
 @app.command()
@@ -184,7 +176,7 @@ def sparsity(
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
     plot: Plot = Path("sparsity.png"),
-    out: Json = None,
+    records: Records = None,
 ) -> None:
     """Compare the support vectors of sparse kernel BBLR with those of an SVM as data grow.
 
@@ -192,9 +184,9 @@ def sparsity(
     number of vectors, and the weights before and after.
     """
     settings = _tuples(locals(), "drop")
-    from research.studies.sparsity_job import SparsityJob, run_sparsity
+    from research.studies.sparsity_job import run_sparsity
 
-    raise typer.Exit(run_sparsity(SparsityJob(**settings)))
+    _exit(partial(run_sparsity, **settings), data="DATA")
 
 
 @app.command()
@@ -223,7 +215,7 @@ def structured(
     folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
-    out: Json = None,
+    records: Records = None,
 ) -> None:
     """Compare joint decisions in groups of candidates with independent ones.
 
@@ -232,6 +224,6 @@ def structured(
     tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
     """
     settings = _tuples(locals(), "data")
-    from research.studies.structured import StructuredJob, run_structured
+    from research.studies.structured import run_structured
 
-    raise typer.Exit(run_structured(StructuredJob(**settings)))
+    _exit(partial(run_structured, **settings), data="DATA")

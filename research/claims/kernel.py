@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from research.claims.embedded import compare
 from research.core.cases import Measured, Run, available
 from research.core.thresholds import Threshold
 from research.paper.exhibits.kernel_exhibits import KERNEL, SPARSE_KERNEL
-from research.studies.sparsity import Parts, Point, measure, trec07p_parts
+from research.studies.sparsity import GrowthPoint, Parts, trec07p_parts
+from research.studies.sparsity_job import points_table
 
 BASELINE, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
 KERNEL_METHODS = (BASELINE, DENSE, SPARSE, MIXTURE)
@@ -119,18 +120,20 @@ def _above(n: int) -> str:
     *(Threshold(_above(n), "<=", 0.25) for n in _SIZES),
 )
 def _growth(run: Run) -> Measured:
-    points = []
-    notes = [" " * 7 + "".join(f"{who:>19}" for who in ("SVC", "KBBLR-B", "a third of SVC's"))]
-    for n in _SIZES:
-        repeats = _REPEATS if n <= _FEW else 1
-        found = [
-            measure(trec07p_normalised(run.seed + k).first(n), run.seed + k, run.jobs)
-            for k in range(repeats)
+    tasks = []
+    for k in range(_REPEATS):
+        table, parts = available(lambda: trec07p_parts(run.seed + k))  # noqa: B023
+        shared: Any = {"data": table.name, "fingerprint": table.fingerprint, "parts": parts}
+        tasks += [
+            GrowthPoint(n=n, seed=run.seed + k, **shared)
+            for n in reversed(_SIZES)
+            if n <= _FEW or k == 0
         ]
-        points.append(Point.mean(found))
-        notes.append(run.tell(_line(points[-1])))
-    figures = {_above(p.n): p.third_error - p.svc_error for p in points}
-    return Measured(figures, notes, {"points": [asdict(point) for point in points]})
+    means = run.frame(tasks).groupby("n", as_index=False).mean(numeric_only=True)
+    above = means["third_error"] - means["svc_error"]
+    figures = {_above(n): gap for n, gap in zip(means["n"], above, strict=True)}
+    notes = points_table(means).to_string(index=False).split("\n")
+    return Measured(figures, notes, {"points": means.to_dict("records")})
 
 
 @claim(
@@ -174,12 +177,3 @@ def _centres(run: Run) -> Measured:
         for count in _CENTRE_COUNTS
     }
     return Measured(figures, notes, {"errors %": errors})
-
-
-def _line(p: Point) -> str:
-    pairs = (
-        (p.svc_vectors, p.svc_error),
-        (p.vectors, p.error),
-        (p.third_vectors, p.third_error),
-    )
-    return f"{p.n:7,}" + "".join(f"{vectors:9.0f} /{error:6.2f} %" for vectors, error in pairs)

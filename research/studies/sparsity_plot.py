@@ -6,25 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bblr.plotting import SparsityDisplay
 from research.core.charts import COLOURS, GREY, Chart
-from research.studies.sparsity import Growth, Weights
 
 __all__ = ["draw"]
 
 _OWN, _THIRD, _SVC = COLOURS["blue"], COLOURS["green"], COLOURS["vermilion"]
 _BINS = 40
+_WHOLE = FuncFormatter(lambda value, _: f"{value:,.0f}")
 
 
-def draw(growth: Growth, title: str, path: Path) -> None:
+def draw(found: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the figure and write it as PNG or SVG, by the suffix.
 
     Parameters
     ----------
-    growth : Growth
-        What was measured.
+    found : DataFrame
+        Records of growth points by size; the last is a whole one.
     title : str
         Name of the data.
     path : Path
@@ -35,31 +36,22 @@ def draw(growth: Growth, title: str, path: Path) -> None:
         grid = figure.add_gridspec(2, 6)
         svm, own = ("s-", _SVC, "SVM"), ("o-", _OWN, "sparse KBBLR")
         third = ("^--", _THIRD, "KBBLR, ⅓ of the SVM's vectors")
-        _curves(
-            figure.add_subplot(grid[0, :2]),
-            growth,
-            "Support vectors",
-            svc_vectors=svm,
-            vectors=own,
-        )
-        _curves(
-            figure.add_subplot(grid[0, 2:4]), growth, "Test error, %", svc_error=svm, error=own,
-            third_error=third,
-        )  # fmt: skip
-        _path(figure.add_subplot(grid[0, 4:]), growth)
-        for k, weights in enumerate(growth.weights):
-            _histogram(figure.add_subplot(grid[1, 3 * k : 3 * k + 3]), weights)
+        vectors, errors = (figure.add_subplot(grid[0, place]) for place in (np.s_[:2], np.s_[2:4]))
+        _curves(vectors, found, "Support vectors", svc_vectors=svm, vectors=own)
+        _curves(errors, found, "Test error, %", svc_error=svm, error=own, third_error=third)
+        last = found.iloc[-1]
+        _path(figure.add_subplot(grid[0, 4:]), last)
+        for k, (label, weights) in enumerate(last["weights"].items()):
+            _histogram(figure.add_subplot(grid[1, 3 * k : 3 * k + 3]), label, weights)
 
 
-def _curves(axis: Any, growth: Growth, title: str, **looks: tuple[str, str, str]) -> None:
-    """Draw fields of the points against the rows: each with its marks, colour and label."""
-    n = [point.n for point in growth.points]
+def _curves(axis: Any, found: pd.DataFrame, title: str, **looks: tuple[str, str, str]) -> None:
+    """Draw columns against the rows: each with its marks, colour and label."""
     for name, (marks, colour, label) in looks.items():
-        values = [getattr(point, name) for point in growth.points]
-        axis.plot(n, values, marks, color=colour, label=label)
+        axis.plot(found["n"], found[name], marks, color=colour, label=label)
     axis.set_xscale("log", base=2)
-    axis.set_xticks(n)
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.set_xticks(found["n"])
+    axis.xaxis.set_major_formatter(_WHOLE)
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.margins(y=0.3)
     axis.set_ylim(bottom=0)
@@ -67,27 +59,26 @@ def _curves(axis: Any, growth: Growth, title: str, **looks: tuple[str, str, str]
     axis.legend()
 
 
-def _path(axis: Any, growth: Growth) -> None:
-    sizes, errors = zip(*growth.path, strict=True)
+def _path(axis: Any, last: Any) -> None:
+    sizes, errors = zip(*last["path"], strict=True)
     SparsityDisplay(sizes, errors).plot(axis, name="sparse KBBLR", color=_OWN)
-    axis.axhline(growth.dense_error, color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
-    axis.plot(*growth.svc, "s", color=_SVC, label="SVM")
+    axis.axhline(last["dense_error"], color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
+    axis.plot(last["svc_vectors"], last["svc_error"], "s", color=_SVC, label="SVM")
     # The smallest sizes may be hopeless; they must not flatten the rest.
-    top = max(*sorted(errors)[: -len(errors) // 3], growth.dense_error, growth.svc[1])
+    top = max(*sorted(errors)[: -len(errors) // 3], last["dense_error"], last["svc_error"])
     axis.set_ylim(0.0, 1.3 * top)
-    title = f"Test error, %, of {growth.points[-1].n:,} rows"
-    axis.set(xlabel="support vectors", ylabel="", title=title)
+    axis.set(xlabel="support vectors", ylabel="", title=f"Test error, %, of {last['n']:,} rows")
     axis.legend()
 
 
-def _histogram(axis: Any, weights: Weights) -> None:
-    reach = float(max(np.abs(weights.dense).max(), np.abs(weights.sparse).max()))
+def _histogram(axis: Any, label: str, weights: dict[str, list[float]]) -> None:
+    before, after = (np.array(weights[name]) for name in ("before", "after"))
+    reach = float(max(np.abs(before).max(), np.abs(after).max()))
     bins = np.linspace(-reach, reach, _BINS + 1)
-    kept = len(weights.sparse)
-    label = f"before: {len(weights.dense):,} weights"
-    axis.hist(weights.dense, bins, color=_OWN, alpha=0.55, label=label)
-    axis.hist(weights.sparse, bins, color=_SVC, alpha=0.75, label=f"after: {kept:,}")
+    shown = f"before: {len(before):,} weights"
+    axis.hist(before, bins, color=_OWN, alpha=0.55, label=shown)
+    axis.hist(after, bins, color=_SVC, alpha=0.75, label=f"after: {len(after):,}")
     axis.set_yscale("symlog", linthresh=10)
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axis.set(xlabel="weight", title=f"Weights, {weights.label}")
+    axis.yaxis.set_major_formatter(_WHOLE)
+    axis.set(xlabel="weight", title=f"Weights, {label}")
     axis.legend()

@@ -10,11 +10,9 @@ from research.claims.kernel import (
     KERNEL_METHODS,
     SPARSE,
     _figures,
-    _line,
     _notes,
     _table,
 )
-from research.studies.sparsity import Point
 
 
 @pytest.fixture
@@ -36,7 +34,7 @@ def test_rates_and_vectors_are_means(records):
     assert table[SPARSE]["pima"] == pytest.approx((20.0, 10.0))
 
 
-def test_every_bar_has_its_figure(records):
+def test_every_threshold_has_its_figure(records):
     figures = _figures(_table(records))
     for name in ("kernel-uci", "kernel-uci-noisy"):
         assert {t.figure for t in CLAIMS[name].thresholds} == set(figures)
@@ -50,8 +48,3 @@ def test_notes_stand_beside_the_paper(records):
     assert len(notes) == 1 + len(KERNEL_METHODS) + 3
     assert "2.83 / 127" in notes[-1] and notes[-1].endswith("71.49")
     assert "2.98" in "".join(notes)
-
-
-def test_line_of_a_training_size():
-    line = _line(Point(1000, 300, 2.5, 40, 2.75, 100, 2.25))
-    assert " ".join(line.split()) == "1,000 300 / 2.50 % 40 / 2.75 % 100 / 2.25 %"
