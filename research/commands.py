@@ -44,7 +44,7 @@ def _tuples(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def _exit(work: Callable[[], int], **arguments: str) -> None:
     """Do the work of a command and end with its status."""
-    from research.core.study import guarded
+    from bblr.comparison.session import guarded
 
     raise typer.Exit(guarded(work, **arguments))
 
@@ -92,10 +92,10 @@ def reproduce(
     if settings.pop("quick") and full:
         typer.echo("Error: --quick and --full exclude each other; name one", err=True)
         raise typer.Exit(2)
-    from research.paper.job import ReproduceJob, run_reproduce
+    from research.paper.job import run_reproduce
 
     level: Any = "full" if settings.pop("full") else "quick"
-    raise typer.Exit(run_reproduce(ReproduceJob(level=level, **settings)))
+    _exit(partial(run_reproduce, level=level, **settings), name="NAME")
 
 
 @app.command()

@@ -7,8 +7,7 @@ from pathlib import Path
 from joblib import cpu_count
 from rich.console import Console
 
-from bblr.comparison.records import read_records
-from bblr.comparison.session import DONE, check_least
+from bblr.comparison.session import DONE, check_least, check_records
 from research.core.cases import Case, Run, case, pick, run_cases, show_cases
 
 __all__ = ["CLAIMS", "claim", "run_claims"]
@@ -34,7 +33,7 @@ def run_claims(
         show_cases(picked)
         return DONE
     if records is not None:
-        read_records(records)  # a file that holds something else is refused here
+        check_records(records)
     run = Run(seed, False, jobs or cpu_count(), repeats, records, Console(stderr=True))
     return run_cases(picked, run, cases=CLAIMS, out=out, strict=strict)
 

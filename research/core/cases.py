@@ -20,7 +20,7 @@ from bblr._atomic import whole_file
 from bblr._settings import SettingError
 from bblr.comparison.document import terminal_table
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, say
+from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, failures, say
 from bblr.comparison.tasks import Task, run_tasks
 from research.core.machine import machine, stolen
 from research.core.thresholds import MISSED, Threshold, Verdict, tally, verdict_frame
@@ -100,13 +100,9 @@ class Run:
                 on_start=progress.start,
                 on_record=progress.advance,
             )
-        failed = [record for record in records if "failure" in record]
+        failed = failures(records)
         if failed:
-            first = failed[0]
-            raise RuntimeError(
-                f"{len(failed)} of {len(records)} fits failed, the first of them "
-                f"{first['label']} on {first['data']}: {first['failure']}"
-            )
+            raise RuntimeError(failed)
         return records
 
 

@@ -10,21 +10,11 @@ import pandas as pd
 from joblib import cpu_count
 from rich.console import Console
 
-from bblr._settings import SettingError, check_writable
-from bblr.comparison.records import RecordsError, read_records
-from bblr.comparison.session import (
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    MISUSED,
-    Stopped,
-    refusal,
-    run_session,
-    say,
-)
+from bblr._settings import check_writable
+from bblr.comparison.session import DONE, FAILED, check_records, run_session, say
 from bblr.comparison.tasks import Task
 
-__all__ = ["Study", "guarded"]
+__all__ = ["Study"]
 
 
 class Study:
@@ -49,8 +39,7 @@ class Study:
         if plot is not None:
             check_writable("plot", plot, (".png", ".svg"))
         if records is not None:
-            check_writable("records", records, (".jsonl",))
-            read_records(records)  # a file that holds something else is refused here
+            check_records(records)
 
     def run(self, tasks: Sequence[Task]) -> tuple[pd.DataFrame, int]:
         """Run tasks; return the records that are results, and the exit status so far.
@@ -80,25 +69,3 @@ class Study:
             return FAILED
         say(self.console, f"Plot: {self._plot}")
         return DONE
-
-
-def guarded(work: Callable[[], int], **arguments: str) -> int:
-    """Do the work of a command; what cannot be used or had is one line and a status.
-
-    Parameters
-    ----------
-    work : callable
-        Returns the exit status.
-    arguments : str
-        Names of settings that are no options: ``data="DATA"``.
-    """
-    try:
-        return work()
-    except (SettingError, RecordsError, OSError, ImportError) as error:
-        say(Console(stderr=True), refusal(error, **arguments))
-        return MISUSED
-    except Stopped as stopped:
-        return stopped.status
-    except KeyboardInterrupt:
-        say(Console(stderr=True), "Stopped while loading the data; nothing was run.")
-        return INTERRUPTED

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bblr._atomic import whole_file
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, run_session, say
 from research.core.thresholds import MISSED, Verdict
@@ -145,9 +144,7 @@ def _report(plan: Plan, known: dict[str, Record], part: bool, folder: Path) -> l
     verdicts = [target.judge(results) for target in TARGETS]
     notes = _notes(plan, results, part)
     whole = report(results, verdicts, notes)
-    for name, text in (("report.md", whole.markdown()), ("report.html", whole.html())):
-        with whole_file(folder / name) as file:
-            file.write(text.encode())
+    whole.write(folder / "report.html", folder / "report.md")
     main_parts = [pooled_section(results), target_section(verdicts)]
     print(replace(whole, sections=main_parts).markdown())
     return verdicts

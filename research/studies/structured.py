@@ -14,11 +14,11 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from rich.console import Console
 
-from bblr._settings import SettingError, check_writable
+from bblr._settings import SettingError
 from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.methods import FOLDS, METHODS
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, check_least, say
+from bblr.comparison.session import DONE, check_least, check_records, say
 from bblr.comparison.summary import format_p
 from bblr.comparison.tasks import Task
 from bblr.evaluation import McNemarResult, pooled_mcnemar
@@ -333,7 +333,7 @@ def run_structured(
         if not 0 <= share < 0.5:
             raise SettingError(setting, f"must be at least 0 and below 0.5, got {share}")
     if records is not None:
-        check_writable("records", records, (".jsonl",))
+        check_records(records)
     console = Console()
     run = Run(seed, jobs=jobs or cpu_count(), records=records, console=Console(stderr=True))
     for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -65,21 +66,8 @@ def compare(
     Prints tables of errors, log-loss, training loss and McNemar tests, and writes a report to
     open in a browser.
     """
-    from bblr.comparison.compare import CompareJob, run_compare
+    settings = {**locals(), "drop": tuple(drop or ())}
+    from bblr.comparison.compare import run_compare
+    from bblr.comparison.session import guarded
 
-    job = CompareJob(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
-        methods=methods,
-        noise=noise,
-        protocol=protocol,
-        noise_in=noise_in,
-        repeats=repeats,
-        folds=folds,
-        jobs=jobs,
-        seed=seed,
-        out=out,
-        records=records,
-    )
-    raise typer.Exit(run_compare(job))
+    raise typer.Exit(guarded(partial(run_compare, **settings), data="DATA"))

@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from bblr import _pages
+from bblr._atomic import whole_file
 from bblr.comparison.figures import Panel
 
 __all__ = [
@@ -253,6 +255,12 @@ class Document:
             script_hash=f"sha256-{digest}",
         )
         return page.lstrip() + "\n"
+
+    def write(self, page: Path, markdown: Path) -> None:
+        """Write both forms, each a whole file or none."""
+        for path, text in ((page, self.html()), (markdown, self.markdown())):
+            with whole_file(path) as file:
+                file.write(text.encode())
 
 
 def _anchors(names: Iterable[str]) -> list[str]:

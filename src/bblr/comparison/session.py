@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,13 +13,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
-from bblr._settings import SettingError
+from bblr._settings import SettingError, check_writable
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
-    "TimeLeft", "check_least", "duration", "refusal", "run_session", "say",
+    "TimeLeft", "check_least", "check_records", "duration", "failures", "guarded", "refusal",
+    "run_session", "say",
 ]  # fmt: skip
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -137,6 +138,56 @@ def refusal(error: Exception, **arguments: str) -> str:
         return f"Error: {' '.join(str(error).split())}"
     name = arguments.get(error.setting, "--" + error.setting.replace("_", "-"))
     return f"Error: {name} {error.problem}"
+
+
+def check_records(path: Path) -> None:
+    """Refuse a place where records cannot be kept; a file that holds something else is one.
+
+    Raises
+    ------
+    SettingError
+        For such a place.
+    """
+    check_writable("records", path, (".jsonl",))
+    try:
+        read_records(path)
+    except RecordsError as error:
+        raise SettingError("records", f"cannot be used: {error}") from None
+
+
+def guarded(work: Callable[[], int], **arguments: str) -> int:
+    """Do the work of a command; what cannot be used or had is one line and an exit status.
+
+    Parameters
+    ----------
+    work : callable
+        Returns the exit status.
+    arguments : str
+        Names of settings that are no options: ``data="DATA"``.
+    """
+    messages = Console(stderr=True)
+    try:
+        return work()
+    except (SettingError, RecordsError, OSError, ImportError) as error:
+        say(messages, refusal(error, **arguments))
+        return MISUSED
+    except Stopped as stopped:
+        return stopped.status
+    except KeyboardInterrupt:
+        say(messages, "Stopped before anything was run.")
+        return INTERRUPTED
+
+
+def failures(records: Sequence[Record]) -> str:
+    """Say how many fits failed, and how the first of them did; empty where none did."""
+    failed = [record for record in records if "failure" in record]
+    if not failed:
+        return ""
+    first = failed[0]
+    return (
+        f"{len(failed)} of {len(records)} fits failed, the first of them {first['label']} on "
+        f"{first['data']}: {first['failure']}"
+    )
 
 
 class TimeLeft:

@@ -164,5 +164,5 @@ def test_a_failing_method_is_said_and_loses_nothing(tmp_path, added):
     out = tmp_path / "out"
     result = reproduce("table-training-loss", "--with", path, "--out", out, "--jobs", 1)
     assert result.exit_code == 1
-    assert "fits failed, the first: Broken on" in " ".join(result.stderr.split())
+    assert "fits failed, the first of them Broken on" in " ".join(result.stderr.split())
     assert "it never works" in (out / "report.html").read_text(encoding="utf-8")
