@@ -79,10 +79,10 @@ def reproduce(
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch data that are not at hand.")
+        bool, typer.Option("--download", help="Fetch data that are not available.")
     ] = False,
 ) -> None:
-    """Run the paper's tables and figures anew and show them beside what was printed.
+    """Run the paper's tables and figures again and show them next to what was printed.
 
     NAME is a table or a figure, as --list names them; all when left out. Research data are
     looked for in the folder named by BBLR_DATA_HOME; what is missing is left out and named.
@@ -113,7 +113,7 @@ def claims(
         bool, typer.Option("--strict", help="Exit with 1 where a figure misses its threshold.")
     ] = False,
 ) -> None:
-    """Measure what the project claims of its classifiers, beside the threshold of each figure.
+    """Measure what the project claims of its classifiers, each figure against its threshold.
 
     NAME is a claim, a pattern or a family of claims; all when left out. The claims on web8 and
     TREC07p need these data in the folder named by BBLR_DATA_HOME and are skipped without.

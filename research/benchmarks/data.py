@@ -12,7 +12,15 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from research.core.cases import Run, available
 
 __all__ = [
-    "Parts", "at_hand", "correlated", "gaussian", "indicators", "many", "rings", "text", "trec07p",
+    "Parts",
+    "correlated",
+    "fetched",
+    "gaussian",
+    "indicators",
+    "many",
+    "rings",
+    "text",
+    "trec07p",
     "web8",
 ]  # fmt: skip
 
@@ -108,8 +116,8 @@ def gaussian(
     return X, y
 
 
-def at_hand(fetch: Any, **settings: Any) -> Any:
-    """Read rows and labels that are at hand, or skip the case."""
+def fetched(fetch: Any, **settings: Any) -> Any:
+    """Read rows and labels that are available, or skip the case."""
     return available(fetch, download_if_missing=False, return_X_y=True, **settings)
 
 
@@ -117,7 +125,7 @@ def web8(run: Run) -> tuple[Any, Any]:
     """Read the training rows of web8, or skip the case."""
     from bblr.datasets import fetch_web8
 
-    X, y = at_hand(fetch_web8)
+    X, y = fetched(fetch_web8)
     rows = slice(run.rows(len(y)))
     return X[rows], y[rows]
 
@@ -129,7 +137,7 @@ def trec07p(run: Run) -> Parts:
 
     from bblr.datasets import fetch_trec07p
 
-    X, y = at_hand(fetch_trec07p)
+    X, y = fetched(fetch_trec07p)
     rows = slice(run.rows(len(y)))
     X_train, X_test, y_train, y_test = train_test_split(
         X[rows].toarray(), y[rows], test_size=0.2, random_state=run.seed

@@ -82,7 +82,7 @@ def _details(timings: dict[str, Timing], parts: Parts) -> tuple[list[str], dict[
 
 @benchmark(
     "kernel-20k",
-    "fit on 20,000 rows of TREC07p and predict 10,000, beside SVC",
+    "fit on 20,000 rows of TREC07p and predict 10,000, against SVC",
     Threshold(f"{SPARSE}: time / {PLAIN}", "<=", 1.0),
     Threshold(f"{SPARSE}: time / {TUNED}", "<=", 1.0),
     Threshold(f"{SPARSE}: vectors / {TUNED}'s", "<=", 1 / 3),
@@ -131,7 +131,7 @@ print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**
 
 @benchmark(
     "kernel-60k",
-    "fit on 60,000 rows of TREC07p and predict 10,000: speed beside SVC, and memory",
+    "fit on 60,000 rows of TREC07p and predict 10,000: speed against SVC, and memory",
     Threshold(f"{TUNED}: time / {SPARSE}", ">=", 3.0),
     Threshold(f"{PLAIN}: time / {SPARSE}", ">=", 3.0),
     Threshold(f"{TUNED}: time / {DENSE}", ">=", 3.0),

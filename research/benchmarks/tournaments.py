@@ -1,4 +1,4 @@
-"""All baselines at one kind of work: times in turns, with what they get wrong beside them.
+"""All baselines at one kind of work: times in turns, with what they get wrong next to them.
 
 Everyone races with its own defaults: strength, tolerance and limit of iterations. Where a baseline
 states its strength by the row (skglm), it gets what C = 1 means to the others. What a baseline
@@ -32,7 +32,7 @@ from bblr import (
 )
 from bblr.datasets import REVIEW_DOMAINS, fetch_reviews, load_uci
 from research.benchmarks import benchmark, data
-from research.benchmarks.data import Parts, at_hand, divide
+from research.benchmarks.data import Parts, divide, fetched
 from research.benchmarks.timing import race, shown_ratio, shown_seconds
 from research.core.cases import Measured, Run
 
@@ -165,7 +165,7 @@ def tournament(
     *,
     score: str = ERROR,
 ) -> Measured:
-    """Fit every baseline in turns and put its time over that of the first beside its error.
+    """Fit every baseline in turns and put its time over that of the first next to its error.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ for _kind, _fits, _about in (
 
 @benchmark("baselines-reviews", "fits of 1,500 reviews of books, 500 held out, counts of words")
 def baselines_reviews(run: Run) -> Measured:
-    X, y = at_hand(fetch_reviews, domain=REVIEW_DOMAINS[0])
+    X, y = fetched(fetch_reviews, domain=REVIEW_DOMAINS[0])
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run.seed, stratify=y
     )

@@ -1,4 +1,4 @@
-"""Claims by cross-validation on sets that are always at hand: errors, clean and noisy."""
+"""Claims by cross-validation on sets that are always available: errors, clean and noisy."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def uci_noisy(run: Run) -> Measured:
             gain, z = _pool(totals[BOTH], method, baseline)
             notes.append(
                 f"{method:6}{gain:+.1f} % below {baseline}, z {z:+.1f} (every repeat counted "
-                f"anew, as in the paper: {_paper_z(records, method, baseline):+.1f})"
+                f"separately, as in the paper: {_paper_z(records, method, baseline):+.1f})"
             )
     return Measured(figures, notes, _details(run, summary))
 
@@ -216,7 +216,7 @@ _FIGURES: dict[str, tuple[Relation, float]] = {
 
 @claim(
     "many-classes",
-    "BBLRClassifierCV on iris, wine and digits beside tuned multinomial regression",
+    "BBLRClassifierCV on iris, wine and digits against tuned multinomial regression",
     *(Threshold(figure, *limit) for figure, limit in _FIGURES.items()),
 )
 def many_classes(run: Run) -> Measured:

@@ -36,7 +36,7 @@ class Unavailable(Exception):
 
 
 def available(read: Callable[..., Any], **settings: Any) -> Any:
-    """Read research data that are at hand, or skip the case."""
+    """Read research data that are available, or skip the case."""
     try:
         return read(**settings)
     except FileNotFoundError as missing:
@@ -218,7 +218,7 @@ class Outcome:
         return {**record, "notes": notes, "details": dict(self.measured.details)}
 
     def print(self, console: Console) -> None:
-        """Show the figures beside their thresholds, then the notes."""
+        """Show the figures with their thresholds, then the notes."""
         if self.measured is None:
             why = f"skipped: {self.skipped}" if self.skipped else f"FAILED: {self.failure}"
             say(console, f"{self.case.name}: {why}")

@@ -44,7 +44,7 @@ class Study:
     def run(self, tasks: Sequence[Task]) -> tuple[pd.DataFrame, int]:
         """Run tasks; return the records that are results, and the exit status so far.
 
-        Failures are told.
+        Failures are reported.
         """
         with tempfile.TemporaryDirectory() as folder:
             place = self._records or Path(folder) / "records.jsonl"

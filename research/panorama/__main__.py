@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen.out.mkdir(parents=True, exist_ok=True)
         _run(plan, methods, records, chosen.jobs, messages)
-        known = plan.known(read_records(records))
+        known = read_records(records)
     except Stopped as stop:
         return stop.status
     except (RecordsError, OSError) as error:
@@ -107,7 +107,7 @@ def _read(
     quick: bool,
     messages: Console,
 ) -> Plan:
-    """Read the tables under a line that says so, and tell of what is left out."""
+    """Read the tables under a line that says so, and say what is left out."""
     with messages.status("Reading tables") as status:
         plan = make_plan(
             tables,
@@ -126,8 +126,8 @@ def _read(
 def _run(
     plan: Plan, methods: Collection[str], records: Path, jobs: int, messages: Console
 ) -> None:
-    """Run the cells that have no up-to-date record, and tell of failures."""
-    cells = plan.of_methods(methods)
+    """Run the cells that have no up-to-date record, and report failures."""
+    cells = [cell for cell in plan.cells if cell.method in methods]
     found = run_session(cells, records, jobs=jobs, messages=messages, verb="Fitting")
     failed = [record for record in found if "failure" in record]
     for record in failed:

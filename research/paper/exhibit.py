@@ -1,4 +1,4 @@
-"""Tables and figures of the paper: what each is, and what it came to when it was run anew."""
+"""Tables and figures of the paper: what each is, and what it came to when it was run again."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """A table run anew, or a figure drawn anew: all that a report shows of it.
+    """A table or a figure, run again: all that a report shows of it.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def split(table: Table, n: int, seed: int) -> Parts:
         table.X, table.y, test_size=_TEST_SHARE, stratify=table.y, random_state=seed
     )
     if n > len(y):
-        raise ValueError(f"n must be at most {len(y)}, the training rows at hand, got {n}")
+        raise ValueError(f"n must be at most {len(y)}, the training rows available, got {n}")
     scaler = (Normalizer() if table.sparse else StandardScaler()).fit(X[:n])
     return Parts(scaler.transform(X[:n]), y[:n], scaler.transform(X_test), y_test)
 
@@ -135,7 +135,7 @@ class GrowthFigure(Exhibit):
         return tuple(dict.fromkeys(series.data for series in (*self.quick, *self.full)))
 
     def series(self, given: Given) -> tuple[Series, ...]:
-        """Return what to run of the data sets at hand."""
+        """Return what to run of the data sets available."""
         wanted = self.quick if given.level == "quick" else self.full
         return tuple(series for series in wanted if series.data in given.fingerprints)
 

@@ -102,9 +102,9 @@ def make_plan(
     library : Library
         Where data and methods are looked up.
     known : dict of str to dict
-        Records at hand, by key: what they hold can be shown without the data.
+        Records available, by key: what they hold can be shown without the data.
     download : bool
-        Whether to fetch data that are not at hand.
+        Whether to fetch data that are not available.
     report : callable
         Called with the title of each data set before it is loaded.
 

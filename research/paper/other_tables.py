@@ -236,7 +236,7 @@ class JointTable(Printed):
 def _tests(
     found: Mapping[str, Sequence[Record]], local: str, way: str, given: Given
 ) -> tuple[Significance, ...]:
-    """Test over groups decided right throughout: members of a group hang together."""
+    """Test over groups decided right throughout: members of a group depend on each other."""
 
     def of(name: str, kind: str) -> list[Record]:
         return [{**r, "wrong": r[f"{kind} wrong"]} for r in found.get(name, [])]

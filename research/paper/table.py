@@ -62,7 +62,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that stands beside a figure only where ours is lower or higher, or always."""
+    """A sentence that stands next to a figure only where ours is lower or higher, or always."""
 
     text: str
     when: Literal["lower", "higher", "always"]

@@ -1,4 +1,4 @@
-"""Audits of labels beside cleanlab: wrong labels put in, and how many of them are found."""
+"""Audits of labels against cleanlab: wrong labels put in, and how many of them are found."""
 
 from __future__ import annotations
 

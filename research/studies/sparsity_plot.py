@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bblr.plotting import SparsityDisplay
-from research.core.charts import COLOURS, GREY, Chart
+from research.core.charts import COLOURS, GREY, chart
 
 __all__ = ["draw"]
 
@@ -31,7 +31,7 @@ def draw(found: pd.DataFrame, title: str, path: Path) -> None:
     path : Path
         The file; what was there is replaced.
     """
-    with Chart(path, 11.0, 7.0) as figure:
+    with chart(path, 11.0, 7.0) as figure:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13)
         grid = figure.add_gridspec(2, 6)
         svm, own = ("s-", _SVC, "SVM"), ("o-", _OWN, "sparse KBBLR")

@@ -1,4 +1,4 @@
-"""Joint decisions beside independent ones: the paper's table, on pages and on linked records."""
+"""Joint decisions against independent ones: the paper's table, on pages and on linked records."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from bblr.comparison.tasks import Task
 from bblr.plotting.certificate import EARLIEST, CertificateDisplay
 from bblr.solvers.zero_one.exact import MAX_SIZE
 from bblr.zero_one.zero_one_classifier import MAX_TABLE, SOLVERS, ZeroOneClassifier
-from research.core.charts import COLOURS, GREY, Chart
+from research.core.charts import COLOURS, GREY, chart
 from research.core.study import Study
 
 __all__ = ["Solve", "chosen_solvers", "draw", "run_zero_one"]
@@ -47,7 +47,7 @@ class Solve(Task):
 
     def work(self) -> Record:
         """Fit, and keep loss, bound, gap and why it stopped, and the way there."""
-        # What a solver needs is loaded and compiled first, lest its time be charged for that.
+        # What a solver needs is loaded and compiled first: that is no part of its time.
         X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2
         ZeroOneClassifier(self.method, time_limit=None, random_state=0).fit(X, y)
         model = ZeroOneClassifier(
@@ -188,7 +188,7 @@ def draw(found: pd.DataFrame, title: str, path: Path) -> None:
         The file; what was there is replaced.
     """
     curves = [_curve(run) for run in found.itertuples()]
-    with Chart(path, 8.4, 4.6) as figure:
+    with chart(path, 8.4, 4.6) as figure:
         axes = figure.add_subplot()
         for place, (run, curve) in enumerate(zip(found.itertuples(), curves, strict=True)):
             # The later the thinner and the higher: where curves lie on each other, all are seen.

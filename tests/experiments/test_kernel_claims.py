@@ -1,5 +1,6 @@
 """Claims about kernels: how records become figures."""
 
+import pandas as pd
 import pytest
 
 from bblr.comparison.sources import EMBEDDED
@@ -20,18 +21,20 @@ def records():
     """Two folds of ten rows for each method and set; the sparse one errs once more."""
     errors = {BASELINE: 2, DENSE: 1, SPARSE: 2, "KBBLR-GL": 3}
     vectors = {BASELINE: 90, DENSE: 100, SPARSE: 9, "KBBLR-GL": 30}
-    return [
+    rows = [
         {"method": m, "data": name, "errors": errors[m], "n_test": 10, "vectors": vectors[m] + k}
         for m in KERNEL_METHODS
         for name in EMBEDDED
         for k in (0, 2)
     ]
+    return pd.DataFrame(rows)
 
 
 def test_rates_and_vectors_are_means(records):
     table = _table(records)
-    assert table[BASELINE]["heart"] == pytest.approx((20.0, 91.0))
-    assert table[SPARSE]["pima"] == pytest.approx((20.0, 10.0))
+    assert table["error"][BASELINE]["heart"] == pytest.approx(20.0)
+    assert table["vectors"][BASELINE]["heart"] == pytest.approx(91.0)
+    assert table["vectors"][SPARSE]["pima"] == pytest.approx(10.0)
 
 
 def test_every_threshold_has_its_figure(records):

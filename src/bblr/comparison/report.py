@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from bblr.comparison.summary import (
     summarise,
 )
 
-__all__ = ["document", "print_summary", "write_report"]
+__all__ = ["document", "print_summary", "trouble", "write_report"]
 
 MOST_FAILURES, MOST_WARNINGS = 50, 20
 _PLACES = {
@@ -73,7 +74,7 @@ def document(records: Sequence[Record]) -> Document:
         *_drawings(records, summary, spoilt),
         *([Section("Each data set", list(_each(summary)))] if many else []),
         Section("How this was measured", list(_measured(summary, spoilt))),
-        *_trouble(summary),
+        *trouble(records),
     ]
     return Document("bblr compare", first.claim, list(filter(None, lead)), sections)
 
@@ -163,18 +164,34 @@ def _measured(summary: Summary, spoilt: Condition) -> Iterator[Block]:
     yield f"Seed {seeds}. {'. '.join(made)}."
 
 
-def _trouble(summary: Summary) -> Iterator[Section]:
+def trouble(records: Sequence[Record]) -> Iterator[Section]:
+    """List what failed, and count what was skipped and what was warned of."""
     failed = [
-        f"{r['label']} on {r['data']}, repeat {r['repeat']}, fold {r['fold']}: {r['failure']}"
-        for r in summary.failures
+        f"{r['label']} on {r['data']}, {_place(r)}: {r['failure']}"
+        for r in records
+        if "failure" in r
     ]
     if len(failed) > MOST_FAILURES:
         more = f"And {len(failed) - MOST_FAILURES} more, in the records file."
         failed = [*failed[:MOST_FAILURES], more]
-    warned = [f"{text} ({count} fits)" for text, count in summary.warnings[:MOST_WARNINGS]]
-    for title, lines in (("Failed fits", failed), ("Warnings", warned)):
-        if lines:
+    counts = {
+        "Skipped": Counter(
+            f"{r['label']} on {r['data']}: {r['skipped']}" for r in records if "skipped" in r
+        ),
+        "Warnings": Counter(f"{r['label']}: {text}" for r in records for text in r["warnings"]),
+    }
+    if failed:
+        yield Section("Failed fits", [Bullets(failed)])
+    for title, found in counts.items():
+        if found:
+            lines = [f"{text} ({count} fits)" for text, count in found.most_common(MOST_WARNINGS)]
             yield Section(title, [Bullets(lines)])
+
+
+def _place(record: Record) -> str:
+    words = ", ".join(f"{name} {record[name]}" for name in ("repeat", "fold") if name in record)
+    condition = record["condition"]
+    return words if isinstance(condition, dict) else f"{condition}, {words}"
 
 
 def print_summary(summary: Summary, console: Console) -> None:

@@ -124,7 +124,6 @@ class Summary:
     seeds: tuple[int, ...]
     versions: tuple[dict[str, str], ...]
     failures: tuple[Record, ...]
-    warnings: tuple[tuple[str, int], ...]
 
     def group(self, data: str, condition: Condition) -> SetGroup:
         """Find the table of one data set in one condition."""
@@ -156,10 +155,6 @@ def summarise(records: Sequence[Record]) -> Summary:
         for condition in conditions
         for name in data
     ]
-    messages: dict[str, int] = defaultdict(int)
-    for record in records:
-        for message in record["warnings"]:
-            messages[f"{record['label']}: {message}"] += 1
     return Summary(
         groups=tuple(groups),
         totals=tuple(_group(None, c, by_condition[c]) for c in conditions),
@@ -173,7 +168,6 @@ def summarise(records: Sequence[Record]) -> Summary:
             dict(items) for items in _unique(tuple(r["versions"].items()) for r in records)
         ),
         failures=tuple(record for record in records if "failure" in record),
-        warnings=tuple(sorted(messages.items(), key=lambda item: -item[1])),
     )
 
 
