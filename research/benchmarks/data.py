@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from research.core.cases import Run, available
+from research.core.parts import Parts
 
 __all__ = [
     "Parts",
@@ -29,16 +30,7 @@ FLIPPED = 0.05
 BENT = 0.15
 
 
-class Parts(NamedTuple):
-    """Rows to fit and rows to test on."""
-
-    X: Any
-    y: Any
-    X_test: Any
-    y_test: Any
-
-
-def divide(X: Any, y: Any, n_train: int) -> Parts:
+def cut(X: Any, y: Any, n_train: int) -> Parts:
     """Take the first rows for training and the others for test."""
     return Parts(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
 
@@ -142,5 +134,4 @@ def trec07p(run: Run) -> Parts:
     X_train, X_test, y_train, y_test = train_test_split(
         X[rows].toarray(), y[rows], test_size=0.2, random_state=run.seed
     )
-    scaler = StandardScaler().fit(X_train)
-    return Parts(scaler.transform(X_train), y_train, scaler.transform(X_test), y_test)
+    return Parts(X_train, y_train, X_test, y_test).scaled(StandardScaler())

@@ -18,9 +18,10 @@ from research.benchmarks.timing import Timing, Work, as_measured, race, run_pyth
 from research.claims.kernel import trec07p_normalised
 from research.claims.zero_one import PUBLISHED
 from research.core.cases import Measured, Run
+from research.core.parts import Parts
 from research.core.thresholds import Threshold
 from research.studies.audit import FLIPS, baseline_ranking, load_audited, own_ranking
-from research.studies.sparsity import Parts, tuned_kernel, tuned_svc, with_vectors
+from research.studies.sparsity import tuned_kernel, tuned_svc, with_vectors
 
 MANY, MOST = 20_000, 60_000
 PLAIN, TUNED, SPARSE, DENSE = "SVC()", "tuned SVC", "sparse KBBLR", "KBBLR"

@@ -32,9 +32,10 @@ from bblr import (
 )
 from bblr.datasets import REVIEW_DOMAINS, fetch_reviews, load_uci
 from research.benchmarks import benchmark, data
-from research.benchmarks.data import Parts, divide, fetched
+from research.benchmarks.data import cut, fetched
 from research.benchmarks.timing import race, shown_ratio, shown_seconds
 from research.core.cases import Measured, Run
+from research.core.parts import Parts
 
 OURS = "bblr"
 
@@ -187,8 +188,10 @@ def tournament(
     """
     for baseline in baselines:
         # Compiled code is loaded before the clock runs.
-        _fit(baseline.make, parts.X[:TRIED], parts.y[:TRIED])
-    timings = race({b.name: partial(_fit, b.make, parts.X, parts.y) for b in baselines}, repeats)
+        _fit(baseline.make, parts.X_train[:TRIED], parts.y_train[:TRIED])
+    timings = race(
+        {b.name: partial(_fit, b.make, parts.X_train, parts.y_train) for b in baselines}, repeats
+    )
     ours = timings[baselines[0].name]
     table: list[dict[str, Any]] = []
     for baseline in baselines:
@@ -215,7 +218,7 @@ def tournament(
         for row in table
     ]
     notes += [f"{name}: {reason}" for name, reason in missing.items()]
-    details = {"shape": list(parts.X.shape), "score": score, "table": table}
+    details = {"shape": list(parts.X_train.shape), "score": score, "table": table}
     return Measured({}, notes, {**details, "missing": dict(missing)})
 
 
@@ -236,7 +239,7 @@ def _made(kind: str, run: Run) -> Parts:
     make, (rows, *shape) = SHAPES[kind]
     n_train = run.rows(rows)
     X, y = make(n_train + int(TEST_SHARE * n_train), *shape, run.seed)
-    return divide(X, y, n_train)
+    return cut(X, y, n_train)
 
 
 def _linear(run: Run, kind: str, fits: str) -> Measured:

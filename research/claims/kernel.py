@@ -14,9 +14,10 @@ from bblr.comparison.sources import EMBEDDED
 from research.claims import claim
 from research.claims.embedded import compare
 from research.core.cases import Measured, Run, available
+from research.core.parts import Parts
 from research.core.thresholds import Threshold
 from research.paper.exhibits.kernel_exhibits import KERNEL, SPARSE_KERNEL
-from research.studies.sparsity import GrowthPoint, Parts, trec07p_parts
+from research.studies.sparsity import GrowthPoint, trec07p_parts
 from research.studies.sparsity_job import points_table
 
 BASELINE, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"

@@ -97,8 +97,8 @@ class Run:
                 tasks,
                 self.records or Path(folder) / "records.jsonl",
                 jobs=self.jobs,
-                on_start=progress.start,
-                on_record=progress.advance,
+                on_start=progress.begin,
+                on_record=progress.count,
             )
         failed = failures(records)
         if failed:

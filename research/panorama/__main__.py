@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bblr.comparison.records import Record, RecordsError, read_records
-from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, run_session, say
+from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, choose, run_session, say
 from research.core.thresholds import MISSED, Verdict
 from research.panorama.cells import CONDITIONS, SCALING
 from research.panorama.methods import METHODS, QUICK_METHODS, fingerprint
@@ -77,27 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tables(names: Sequence[str], listed: str | None) -> list[Table]:
     """Return the tables of a list, or those that are named."""
-    if not names:
-        return list(LISTS[listed or DEFAULT_LIST])
-    for name in names:
-        if name not in TABLES:
-            raise ValueError(f"unknown table {name!r}; choose from {', '.join(TABLES)}")
-        if listed and TABLES[name].listed != listed:
-            raise ValueError(f"table {name!r} is not on the list {listed!r}")
-    return [TABLES[name] for name in dict.fromkeys(names)]
+    chosen = [TABLES[name] for name in choose("table", names, TABLES)]
+    for table in chosen:
+        if listed and table.listed != listed:
+            raise ValueError(f"table {table.name!r} is not on the list {listed!r}")
+    return chosen or list(LISTS[listed or DEFAULT_LIST])
 
 
 def _picked(
     kind: str, text: str | None, known: Collection[str], usual: Collection[str]
 ) -> list[str]:
     """Return what is named in a list with commas, in the usual order."""
-    if text is None:
-        return list(usual)
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
-    return [name for name in known if name in names]
+    named = usual if text is None else choose(kind, text.split(","), known)
+    return [name for name in known if name in named]
 
 
 def _read(

@@ -11,9 +11,8 @@ import numpy as np
 
 from bblr.comparison.cells import CLEAN, Condition, FoldTask
 from bblr.comparison.records import Record
-from bblr.comparison.summary import versus
+from bblr.comparison.summary import Versus, versus
 from bblr.comparison.tasks import Task, is_result
-from research.paper.exhibit import Significance
 from research.paper.library import Library
 
 __all__ = [
@@ -163,11 +162,8 @@ def compare_wrong(mine: Sequence[Record], theirs: Sequence[Record]) -> tuple[int
     return better, worse, len({record["repeat"] for record in mine})
 
 
-def significance(
-    baseline: str, mine: Sequence[Record], theirs: Sequence[Record]
-) -> Significance | None:
+def significance(baseline: str, mine: Sequence[Record], theirs: Sequence[Record]) -> Versus | None:
     """Test a method against a baseline; None where they share no part."""
     if not mine or not theirs:
         return None
-    found = versus(baseline, *compare_wrong(mine, theirs))
-    return Significance(baseline, found.z, found.p)
+    return versus(baseline, *compare_wrong(mine, theirs))

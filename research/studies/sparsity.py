@@ -12,8 +12,9 @@ from bblr.comparison.methods import INNER_FOLDS
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table, make_table
 from bblr.comparison.tasks import Task
+from research.core.parts import Parts
 
-__all__ = ["GrowthPoint", "Parts", "trec07p_parts", "tuned_kernel", "tuned_svc", "with_vectors"]
+__all__ = ["GrowthPoint", "trec07p_parts", "tuned_kernel", "tuned_svc", "with_vectors"]
 
 # Widths as multiples of "scale", for both classifiers.
 WIDTHS = tuple(2.0**power for power in range(-5, 6))
@@ -25,20 +26,6 @@ TUNING_ROWS = 3000
 REFINING_ROWS = 20_000
 _TEST_ROWS = 10_000
 PATH_SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Training rows in random order, and test rows."""
-
-    X_train: Any
-    y_train: Any
-    X_test: Any
-    y_test: Any
-
-    def first(self, n: int) -> Parts:
-        """Return the same with the first n training rows only."""
-        return Parts(self.X_train[:n], self.y_train[:n], self.X_test, self.y_test)
 
 
 def trec07p_parts(seed: int) -> tuple[Table, Parts]:

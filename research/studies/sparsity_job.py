@@ -1,4 +1,4 @@
-"""``bblr sparsity`` from end to end: check the settings, measure, show, draw, write."""
+"""``bblr sparsity``: vectors and errors as data grow, error by vectors, and the weights."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.ticker import FuncFormatter, NullFormatter
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from bblr._settings import SettingError
 from bblr.comparison.document import terminal_table
 from bblr.comparison.session import check_least, say
 from bblr.comparison.sources import Table, load_two_classes
+from bblr.plotting import SparsityDisplay
+from research.core.charts import COLOURS, GREY, chart
+from research.core.parts import Parts, divide
 from research.core.study import Study
-from research.studies.sparsity import GrowthPoint, Parts, trec07p_parts
-from research.studies.sparsity_plot import draw
+from research.studies.sparsity import GrowthPoint, trec07p_parts
 
-__all__ = ["chosen_sizes", "points_table", "run_sparsity", "split_table"]
+__all__ = ["chosen_sizes", "draw", "points_table", "run_sparsity", "split_table"]
 
 _TEST_SHARE = 1 / 3
 _MOST_TEST_ROWS = 10_000
@@ -25,6 +30,9 @@ _SMALLEST = 60
 _LARGEST = 16_000
 _MOST_SIZES = 7
 RESEARCH = "trec07p"
+_OWN, _THIRD, _SVC = COLOURS["blue"], COLOURS["green"], COLOURS["vermilion"]
+_BINS = 40
+_WHOLE = FuncFormatter(lambda value, _: f"{value:,.0f}")
 
 
 def load_parts(
@@ -62,15 +70,8 @@ def chosen_sizes(rows: str | None, most: int) -> list[int]:
 
 def split_table(table: Table, seed: int) -> Parts:
     """Shuffle, hold a third out to test on, and standardise by the training part."""
-    from sklearn.model_selection import train_test_split
-    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-
-    count = min(_MOST_TEST_ROWS, round(_TEST_SHARE * len(table.y)))
-    X, X_test, y, y_test = train_test_split(
-        table.X, table.y, test_size=count, stratify=table.y, random_state=seed
-    )
-    scaler = (MaxAbsScaler() if table.sparse else StandardScaler()).fit(X)
-    return Parts(scaler.transform(X), y, scaler.transform(X_test), y_test)
+    parts = divide(table, min(_MOST_TEST_ROWS, round(_TEST_SHARE * len(table.y))), seed)
+    return parts.scaled(MaxAbsScaler() if table.sparse else StandardScaler())
 
 
 def run_sparsity(
@@ -116,3 +117,68 @@ def points_table(found: pd.DataFrame) -> pd.DataFrame:
         texts[f"{who}\nvectors"] = found[f"{prefix}vectors"].map("{:,.0f}".format)
         texts[f"{who}\nerror %"] = found[f"{prefix}error"].map("{:.2f}".format)
     return pd.DataFrame(texts)
+
+
+def draw(found: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw the figure and write it as PNG or SVG, by the suffix.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Records of growth points by size; the last is a whole one.
+    title : str
+        Name of the data.
+    path : Path
+        The file; what was there is replaced.
+    """
+    with chart(path, 11.0, 7.0) as figure:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13)
+        grid = figure.add_gridspec(2, 6)
+        svm, own = ("s-", _SVC, "SVM"), ("o-", _OWN, "sparse KBBLR")
+        third = ("^--", _THIRD, "KBBLR, ⅓ of the SVM's vectors")
+        vectors, errors = (figure.add_subplot(grid[0, place]) for place in (np.s_[:2], np.s_[2:4]))
+        _curves(vectors, found, "Support vectors", svc_vectors=svm, vectors=own)
+        _curves(errors, found, "Test error, %", svc_error=svm, error=own, third_error=third)
+        last = found.iloc[-1]
+        _path(figure.add_subplot(grid[0, 4:]), last)
+        for k, (label, weights) in enumerate(last["weights"].items()):
+            _histogram(figure.add_subplot(grid[1, 3 * k : 3 * k + 3]), label, weights)
+
+
+def _curves(axis: Any, found: pd.DataFrame, title: str, **looks: tuple[str, str, str]) -> None:
+    """Draw columns against the rows: each with its marks, colour and label."""
+    for name, (marks, colour, label) in looks.items():
+        axis.plot(found["n"], found[name], marks, color=colour, label=label)
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(found["n"])
+    axis.xaxis.set_major_formatter(_WHOLE)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.margins(y=0.3)
+    axis.set_ylim(bottom=0)
+    axis.set(xlabel="training rows", title=title)
+    axis.legend()
+
+
+def _path(axis: Any, last: Any) -> None:
+    sizes, errors = zip(*last["path"], strict=True)
+    SparsityDisplay(sizes, errors).plot(axis, name="sparse KBBLR", color=_OWN)
+    axis.axhline(last["dense_error"], color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
+    axis.plot(last["svc_vectors"], last["svc_error"], "s", color=_SVC, label="SVM")
+    # The smallest sizes may be hopeless; they must not flatten the rest.
+    top = max(*sorted(errors)[: -len(errors) // 3], last["dense_error"], last["svc_error"])
+    axis.set_ylim(0.0, 1.3 * top)
+    axis.set(xlabel="support vectors", ylabel="", title=f"Test error, %, of {last['n']:,} rows")
+    axis.legend()
+
+
+def _histogram(axis: Any, label: str, weights: dict[str, list[float]]) -> None:
+    before, after = (np.array(weights[name]) for name in ("before", "after"))
+    reach = float(max(np.abs(before).max(), np.abs(after).max()))
+    bins = np.linspace(-reach, reach, _BINS + 1)
+    shown = f"before: {len(before):,} weights"
+    axis.hist(before, bins, color=_OWN, alpha=0.55, label=shown)
+    axis.hist(after, bins, color=_SVC, alpha=0.75, label=f"after: {len(after):,}")
+    axis.set_yscale("symlog", linthresh=10)
+    axis.yaxis.set_major_formatter(_WHOLE)
+    axis.set(xlabel="weight", title=f"Weights, {label}")
+    axis.legend()

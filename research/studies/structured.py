@@ -18,7 +18,7 @@ from bblr._settings import SettingError
 from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.methods import FOLDS, METHODS
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, check_least, check_records, say
+from bblr.comparison.session import DONE, check_least, check_records, choose, say
 from bblr.comparison.summary import format_p
 from bblr.comparison.tasks import Task
 from bblr.evaluation import McNemarResult, pooled_mcnemar
@@ -304,15 +304,6 @@ def _in_order(records: Sequence[Record], name: str) -> list[Any]:
     return [found[g] for g in sorted(found)]
 
 
-def _known(setting: str, typed: Sequence[str], choice: Sequence[str]) -> list[str]:
-    """Return the names that were typed, whatever their case, once each; all where none was."""
-    known = {name.lower(): name for name in choice}
-    for name in typed:
-        if name.lower() not in known:
-            raise SettingError(setting, f"{name!r} is not known; choose {', '.join(choice)}")
-    return list(dict.fromkeys(known[name.lower()] for name in typed)) or list(choice)
-
-
 def run_structured(
     data: Sequence[str],
     methods: str | None,
@@ -325,9 +316,8 @@ def run_structured(
     records: Path | None,
 ) -> int:
     """Carry out ``bblr structured``; see its help."""
-    names = _known("data", data, SOURCES)
-    typed = [name.strip() for name in methods.split(",")] if methods else []
-    locals_ = _known("methods", typed, LOCALS)
+    names = choose("data", data or SOURCES, SOURCES)
+    locals_ = choose("methods", methods.split(",") if methods else LOCALS, LOCALS)
     check_least(repeats=(repeats, 1), folds=(folds, 2), jobs=(jobs, 1), seed=(seed, 0))
     for setting, share in (("outliers", outliers), ("flips", flips)):
         if not 0 <= share < 0.5:

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from bblr._settings import SettingError
 from bblr.comparison.document import terminal_table
 from bblr.comparison.records import Record
-from bblr.comparison.session import check_least, say
+from bblr.comparison.session import check_least, choose, say
 from bblr.comparison.sources import Table, load_two_classes
 from bblr.comparison.tasks import Task
 from bblr.plotting.certificate import EARLIEST, CertificateDisplay
@@ -73,14 +73,10 @@ class Solve(Task):
 
 def chosen_solvers(names: str | None, table: Table, intercept: bool) -> tuple[str, ...]:
     """Return the solvers that are named, or else all that can take the data."""
-    named = dict.fromkeys(
-        name.strip().lower() for name in (names or "").split(",") if name.strip()
-    )
-    if names is not None and not named:
+    typed = [name for name in (names or "").split(",") if name.strip()]
+    if names is not None and not typed:
         raise SettingError("solvers", f"names no solver; choose from {', '.join(SOLVERS)}")
-    for name in named:
-        if name not in SOLVERS:
-            raise SettingError("solvers", f"{name!r} is unknown; choose from {', '.join(SOLVERS)}")
+    named = choose("solvers", typed, SOLVERS)
     n, d = table.X.shape
     refusals = {}
     if d + intercept > MAX_SIZE:

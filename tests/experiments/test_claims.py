@@ -322,14 +322,14 @@ MISUSE = {
     "repeats": (["--repeats", 0], "--repeats must be at least 1, got 0"),
     "seed": (["--seed", -1], "--seed must be at least 0, got -1"),
     "json": (["--json", "no/such.json"], "--json needs a folder that exists"),
-    "records": (["--records", "notes.txt"], "does not end with a record"),
+    "records": (["--records", "notes.jsonl"], "does not end with a record"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
 def test_misuse_is_one_line(fake_claims, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("my notes")
+    (tmp_path / "notes.jsonl").write_text("my notes")
     result = bblr(*arguments)
     assert result.exit_code == 2 and result.stdout == ""
     assert message in result.stderr and result.stderr.count("\n") == 1

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from bblr.cli import app
 from bblr.comparison.records import read_records
 from bblr.comparison.sources import Table
+from research.core.parts import Parts
 from research.studies import sparsity
-from research.studies.sparsity import Parts, with_vectors
-from research.studies.sparsity_job import chosen_sizes, split_table
-from research.studies.sparsity_plot import draw
+from research.studies.sparsity import with_vectors
+from research.studies.sparsity_job import chosen_sizes, draw, split_table
 
 
 @pytest.fixture

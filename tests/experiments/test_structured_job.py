@@ -143,8 +143,8 @@ def test_table_shows_both_tests_and_the_paper(results):
 
 
 MISUSE = {
-    "data": (["dblp"], "DATA 'dblp' is not known; choose dblp-acm, amazon-google, pages"),
-    "methods": (["--methods", "SVM"], "--methods 'SVM' is not known; choose LR, BBLR3, BBLR4"),
+    "data": (["dblp"], "DATA 'dblp' is unknown; choose from dblp-acm, amazon-google, pages"),
+    "methods": (["--methods", "SVM"], "--methods 'SVM' is unknown; choose from LR, BBLR3, BBLR4"),
     "folds": (["--folds", 1], "folds must be at least 2, got 1"),
     "repeats": (["--repeats", 0], "repeats must be at least 1, got 0"),
     "jobs": (["--jobs", 0], "jobs must be at least 1, got 0"),

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from joblib import cpu_count
 from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
-from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition
+from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Place
 from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
 from bblr.comparison.records import Record
 from bblr.comparison.report import print_summary, write_report
@@ -22,6 +23,7 @@ from bblr.comparison.session import (
     FAILED,
     check_least,
     check_records,
+    choose,
     failures,
     run_session,
     say,
@@ -173,12 +175,9 @@ def _conditions(noise: float, protocol: str, noise_in: str) -> tuple[Condition, 
 
     if not 0 <= noise < 1:
         raise SettingError("noise", f"must be at least 0 and below 1, got {noise:g}")
-    choices = (("protocol", protocol, NOISE_PROTOCOLS), ("noise_in", noise_in, PLACES))
-    for setting, name, known in choices:
-        if name not in known:
-            raise SettingError(setting, f"{name!r} is unknown; choose from {', '.join(known)}")
-    place = next(place for place in PLACES if place == noise_in)
-    return (CLEAN, Condition(noise, protocol, place)) if noise else (CLEAN,)
+    (kind,) = choose("protocol", [protocol], NOISE_PROTOCOLS)
+    (place,) = choose("noise_in", [noise_in], PLACES)
+    return (CLEAN, Condition(noise, kind, cast(Place, place))) if noise else (CLEAN,)
 
 
 def run_compare(

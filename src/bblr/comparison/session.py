@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
@@ -19,8 +17,8 @@ from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
-    "TimeLeft", "check_least", "check_records", "duration", "failures", "guarded", "refusal",
-    "run_session", "say",
+    "TimeLeft", "check_least", "check_records", "choose", "duration", "failures", "guarded",
+    "refusal", "run_session", "say",
 ]  # fmt: skip
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -70,8 +68,8 @@ def run_session(
                 tasks,
                 records,
                 jobs=jobs,
-                on_start=progress.start,
-                on_record=progress.advance,
+                on_start=progress.begin,
+                on_record=progress.count,
             )
     except KeyboardInterrupt:
         say(messages, f"Stopped: {_standing(tasks, records)}; run the same command to go on.")
@@ -138,6 +136,23 @@ def refusal(error: Exception, **arguments: str) -> str:
         return f"Error: {' '.join(str(error).split())}"
     name = arguments.get(error.setting, "--" + error.setting.replace("_", "-"))
     return f"Error: {name} {error.problem}"
+
+
+def choose(setting: str, typed: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the names that were typed, whatever their case, once each.
+
+    Raises
+    ------
+    SettingError
+        For the first that is not known.
+    """
+    names = {name.lower(): name for name in known}
+    chosen = [name.strip() for name in typed]
+    for name in chosen:
+        if name.lower() not in names:
+            choice = ", ".join(names.values())
+            raise SettingError(setting, f"{name!r} is unknown; choose from {choice}")
+    return list(dict.fromkeys(names[name.lower()] for name in chosen))
 
 
 def check_records(path: Path) -> None:
@@ -231,7 +246,7 @@ class TimeLeft:
         return next((total / count for total, count in known), None)
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A progress bar with the estimated time left.
 
     Parameters
@@ -245,11 +260,7 @@ class LiveProgress:
     """
 
     def __init__(self, console: Console, jobs: int, verb: str = "Comparing") -> None:
-        self.known = 0
-        self._jobs = jobs
-        self._estimate = TimeLeft([], jobs)
-        self._lines = Lines(console, verb)
-        self._progress = Progress(
+        super().__init__(
             TextColumn(verb),
             BarColumn(),
             MofNCompleteColumn(),
@@ -258,46 +269,39 @@ class LiveProgress:
             TextColumn("[dim]{task.fields[last]}"),
             console=console,
         )
-        self._task = self._progress.add_task("", left="", last="", start=False)
+        self.known = 0
+        self._jobs = jobs
+        self._estimate = TimeLeft([], jobs)
+        self._plain = Lines(console, verb)
+        self._task = self.add_task("", left="", last="", start=False)
 
-    def __enter__(self) -> Self:
-        """Show the bar."""
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         """Leave the bar as it stands."""
-        self._progress.update(self._task, last="")
-        self._progress.stop()
+        self.update(self._task, last="")
+        super().stop()
 
-    def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
+    def begin(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
         """Show how many cells there are and how many are known already."""
         self.known = len(cells) - len(missing)
         self._estimate = TimeLeft(missing, self._jobs)
-        self._progress.update(self._task, total=len(cells), completed=self.known)
-        self._progress.start_task(self._task)
+        self.update(self._task, total=len(cells), completed=self.known)
+        self.start_task(self._task)
         self._show()
 
-    def advance(self, record: Record) -> None:
+    def count(self, record: Record) -> None:
         """Show one more finished cell."""
         self._estimate.finished(record)
-        last = f"{record['label']} on {record['data']}"
-        self._progress.update(self._task, advance=1, last=last)
+        self.update(self._task, advance=1, last=f"{record['label']} on {record['data']}")
         self._show()
-        task = self._progress.tasks[0]
+        task = self.tasks[0]
         left = task.fields["left"] or "the time left is not known yet"
         share = task.completed / task.total if task.total else None
-        self._lines.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
+        self._plain.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
 
     def _show(self) -> None:
         left = self._estimate.seconds or 0.0
         text = f"about {duration(left)} left" if left else ""
-        self._progress.update(self._task, left=text)
+        self.update(self._task, left=text)
 
 
 def duration(seconds: float) -> str:

@@ -99,7 +99,7 @@ def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table-x"], "Error: NAME 'table-x' is no table or figure; choose all or some of"),
+        (["table-x"], "Error: NAME 'table-x' is unknown; choose from"),
         (["--quick", "--full"], "exclude each other"),
         (["--jobs", "0"], "--jobs must be at least 1"),
         (["--seed", "-1"], "--seed must be at least 0"),
