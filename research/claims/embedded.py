@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import sqrt
 from typing import Any
 
@@ -101,15 +102,7 @@ def _lines(summary: Summary, condition: Condition) -> list[str]:
 
 def _details(run: Run, summary: Summary) -> dict[str, Any]:
     tables = [
-        {
-            "data": group.data,
-            "condition": group.condition.label,
-            "method": row.method,
-            "errors": row.errors,
-            "rate": row.rate,
-            "log_loss": row.log_loss,
-            "z": {baseline: test.z for baseline, test in row.versus.items()},
-        }
+        {"data": group.data, "condition": group.condition.label, **asdict(row)}
         for group in (*summary.groups, *summary.totals)
         for row in group.rows
     ]

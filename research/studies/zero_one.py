@@ -45,6 +45,12 @@ class Solve(Task):
     table: Table = field(compare=False, repr=False)
     verbose: bool = field(default=False, compare=False)
 
+    @classmethod
+    def of(cls, table: Table, solver: str, *, fit_intercept: bool = True, **others: Any) -> Solve:
+        """Make the task of a solver on a table."""
+        about: Any = {"data": table.name, "fingerprint": table.fingerprint, "table": table}
+        return cls(method=solver, fit_intercept=fit_intercept, **about, **others)
+
     def work(self) -> Record:
         """Fit, and keep loss, bound, gap and why it stopped, and the way there."""
         # What a solver needs is loaded and compiled first: that is no part of its time.
@@ -117,17 +123,13 @@ def run_zero_one(
     # One at a time: they are timed.
     study = Study(records or plot.with_suffix(".jsonl"), 1, plot)
     table = load_two_classes(data, target, drop)
-    shared: dict[str, Any] = {
-        "data": table.name,
-        "fingerprint": table.fingerprint,
-        "table": table,
-        "seed": seed,
-        "time_limit": time_limit,
-        "fit_intercept": intercept,
-        "verbose": verbose,
-    }
-    chosen = chosen_solvers(solvers, table, intercept)
-    tasks = [Solve(method=solver, **shared) for solver in chosen]
+    tasks = [
+        Solve.of(
+            table, solver, time_limit=time_limit, seed=seed, fit_intercept=intercept,
+            verbose=verbose,
+        )
+        for solver in chosen_solvers(solvers, table, intercept)
+    ]  # fmt: skip
     for note in table.notes:
         say(study.messages, f"Note: {note}")
     found, status = study.run(tasks)
