@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,35 +21,28 @@ class Study:
 
     Parameters
     ----------
-    records : Path or None
-        Results as they come; a command that is run again goes on from there. None keeps nothing.
-    jobs : int or None, default=None
+    records : Path
+        Results as they come; a command that is run again goes on from there.
+    jobs : int or None
         Tasks to run at a time; all cores when None.
-    plot : Path or None, default=None
+    plot : Path
         The drawing to be made.
     """
 
-    def __init__(
-        self, records: Path | None, jobs: int | None = None, plot: Path | None = None
-    ) -> None:
+    def __init__(self, records: Path, jobs: int | None, plot: Path) -> None:
         self.messages, self.console = Console(stderr=True), Console()
-        self._jobs = jobs or cpu_count()
-        self._records, self._plot = records, plot
-        if plot is not None:
-            check_writable("plot", plot, (".png", ".svg"))
-        if records is not None:
-            check_records(records)
+        self._records, self._jobs, self._plot = records, jobs or cpu_count(), plot
+        check_writable("plot", plot, (".png", ".svg"))
+        check_records(records)
 
     def run(self, tasks: Sequence[Task]) -> tuple[pd.DataFrame, int]:
         """Run tasks; return the records that are results, and the exit status so far.
 
         Failures are reported.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            place = self._records or Path(folder) / "records.jsonl"
-            found = run_session(
-                tasks, place, jobs=self._jobs, messages=self.messages, verb="Running"
-            )
+        found = run_session(
+            tasks, self._records, jobs=self._jobs, messages=self.messages, verb="Running"
+        )
         failed = [record for record in found if "failure" in record]
         for record in failed:
             line = f"{record['label']} on {record['data']} failed: {record['failure']}"
@@ -60,8 +52,6 @@ class Study:
 
     def draw(self, draw: Callable[[Path], None]) -> int:
         """Make the drawing and say where it is; returns the exit status of that."""
-        if self._plot is None:
-            return DONE
         try:
             draw(self._plot)
         except OSError as error:
