@@ -9,18 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bblr.cli.app import Drop, Jobs, Seed, Target, app
+from bblr.cli.app import Data, Drop, Jobs, Seed, Target, app, settings_of
 from bblr.comparison.methods import FOLDS, REPEATS
-from bblr.zero_one.zero_one_classifier import SOLVERS
 from research.core import PAGE_OUTLIERS
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file."
-    ),
-]
 Repeats = Annotated[int, typer.Option(help="Repeats of the cross-validation.")]
 Plot = Annotated[Path, typer.Option(help="The figure, as .png or .svg.")]
 Json = Annotated[
@@ -35,11 +28,6 @@ Records = Annotated[
         show_default=False,
     ),
 ]
-
-
-def _tuples(settings: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Turn options that may be given several times into tuples."""
-    return {**settings, **{name: tuple(settings[name] or ()) for name in names}}
 
 
 def _exit(work: Callable[[], int], **arguments: str) -> None:
@@ -88,7 +76,7 @@ def reproduce(
     looked for in the folder named by BBLR_DATA_HOME; what is missing is left out and named.
     Writes one report to open in a browser.
     """
-    settings = _tuples(locals(), "names", "files")
+    settings = settings_of(locals(), "names", "files")
     if settings.pop("quick") and full:
         typer.echo("Error: --quick and --full exclude each other; name one", err=True)
         raise typer.Exit(2)
@@ -118,7 +106,7 @@ def claims(
     NAME is a claim, a pattern or a family of claims; all when left out. The claims on web8 and
     TREC07p need these data in the folder named by BBLR_DATA_HOME and are skipped without.
     """
-    settings = _tuples(locals(), "names")
+    settings = settings_of(locals(), "names")
     from research.claims import run_claims
 
     _exit(partial(run_claims, **settings), name="NAME")
@@ -133,7 +121,8 @@ def zero_one(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Some of {','.join(SOLVERS)}; all that can take the data when left out.",
+            help="Solvers of bblr.ZeroOneClassifier, with commas between; all that can take the "
+            "data when left out.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -154,7 +143,7 @@ def zero_one(
 
     Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
     """
-    settings = _tuples(locals(), "drop")
+    settings = settings_of(locals(), "drop")
     from research.studies.zero_one import run_zero_one
 
     _exit(partial(run_zero_one, **settings), data="DATA")
@@ -183,7 +172,7 @@ def sparsity(
     DATA may be trec07p, too. Prints vectors and test errors, and draws them, the error by the
     number of vectors, and the weights before and after.
     """
-    settings = _tuples(locals(), "drop")
+    settings = settings_of(locals(), "drop")
     from research.studies.sparsity_job import run_sparsity
 
     _exit(partial(run_sparsity, **settings), data="DATA")
@@ -223,7 +212,7 @@ def structured(
     groups decided right, alone, jointly and, for records to link, one to one, with McNemar
     tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
     """
-    settings = _tuples(locals(), "data")
+    settings = settings_of(locals(), "data")
     from research.studies.structured import run_structured
 
     _exit(partial(run_structured, **settings), data="DATA")

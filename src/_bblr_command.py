@@ -1,7 +1,7 @@
 """The command ``bblr``.
 
-It lies beside the package: to import any part of that is to load all it needs, which takes
-seconds, and Ctrl-C must be heard from the first of them.
+It lies beside the package because Ctrl-C must be heard from the first import on: the estimators
+and the libraries behind them take a second or two to load.
 """
 
 from __future__ import annotations
@@ -9,7 +9,35 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["Loading", "main"]
+
+
+class Loading:
+    """While modules are loaded, Ctrl-C is one line and exit status 130.
+
+    The process ends at once, not by an exception, which half-loaded modules might catch or
+    complain about: nothing has been done yet, so there is nothing to tidy up.
+    """
+
+    def __enter__(self) -> None:
+        """Listen, unless a shell runs it in the background: then Ctrl-C is not meant for it."""
+        try:
+            import signal  # itself some milliseconds
+            from threading import current_thread, main_thread
+        except KeyboardInterrupt:
+            _stop()
+        heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        # Only the main thread may say what is to be done with signals.
+        self._listening = heard and current_thread() is main_thread()
+        if self._listening:
+            signal.signal(signal.SIGINT, _stop)
+
+    def __exit__(self, *_: object) -> None:
+        """Hear Ctrl-C as before."""
+        if self._listening:
+            import signal
+
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def main() -> None:
@@ -18,20 +46,9 @@ def main() -> None:
     In the hundredths of a second before this is called Python itself is starting, and answers
     Ctrl-C by a traceback; no code of a package can change that.
     """
+    with Loading():
+        from bblr.cli import main as run
     try:
-        import signal  # itself some milliseconds
-    except KeyboardInterrupt:
-        _stop()
-    heard = signal.getsignal(signal.SIGINT)
-    # Where a shell runs it in the background, Ctrl-C is not meant for it.
-    listening = heard is signal.default_int_handler
-    if listening:
-        signal.signal(signal.SIGINT, _stop)
-    from bblr.cli import main as run
-
-    try:
-        if listening:
-            signal.signal(signal.SIGINT, heard)
         run()
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
@@ -39,7 +56,5 @@ def main() -> None:
 
 
 def _stop(*_: object) -> None:
-    # At once, not by an exception, which half-loaded modules might catch or complain about:
-    # nothing has been done yet, so there is nothing to tidy up.
     os.write(2, b"Stopped.\n")
     os._exit(130)

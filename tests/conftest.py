@@ -8,8 +8,13 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from sklearn.datasets import make_moons
+from sklearn.preprocessing import StandardScaler
+
+from bblr.datasets import load_uci
 
 # The same examples each time, however slow the machine: new ones are for `python -m tests.fuzz`,
 # and `pytest --hypothesis-profile default --hypothesis-seed N`.
@@ -20,20 +25,35 @@ settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+HERE = Path(__file__).parent
 # Left out by `make test-fast`: what starts processes, walks files or runs whole suites of checks.
 SLOW = {
-    "audit", "dask", "datasets", "experiments", "files", "fuzz", "interchange", "plotting",
-    "research", "structured", "test_benchmark_baselines", "test_benchmark_records",
-    "test_benchmarks", "test_cli", "test_conformity", "test_docs_site", "test_gallery",
-    "test_interrupt", "test_kernel_cv", "test_out_of_core", "test_playground",
-    "test_public_names", "test_release", "test_scale", "test_torch", "test_zero_one",
+    "audit", "cli", "comparison", "dask", "datasets", "fuzz", "io", "plotting", "research",
+    "structured", "zero_one", "inputs/test_out_of_core.py", "inputs/test_torch.py",
+    "kernel/test_kernel_cv.py", "linear/test_conformity.py", "numeric/test_zero_one.py",
+    "solvers/test_zero_one.py", "test_docs_site.py", "test_gallery.py", "test_playground.py",
+    "test_public_names.py", "test_release.py", "test_scale.py", "training/test_callbacks.py",
+    "training/test_interrupt.py",
 }  # fmt: skip
+
+
+def _is_slow(path: Path) -> bool:
+    if not path.is_relative_to(HERE):
+        return False
+    inside = path.relative_to(HERE)
+    return bool(SLOW & {part.as_posix() for part in (inside, *inside.parents)})
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even load what takes long where nothing of it is to be run."""
+    unwanted = config.option.markexpr == "not slow" and _is_slow(collection_path)
+    return True if unwanted else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what takes long, by folder or file."""
     for item in items:
-        if SLOW & {*item.path.parent.parts, item.path.stem}:
+        if _is_slow(item.path):
             item.add_marker("slow")
 
 
@@ -71,3 +91,39 @@ def trust(monkeypatch):
         monkeypatch.setattr(module, "_FILES", files)
 
     return trust
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a text to a file of a name."""
+
+    def write(text, name="table.csv", **options):
+        path = tmp_path / name
+        path.write_text(text, **options)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def noisy_data():
+    """Return 200 rows of two overlapping classes, twenty of them far out with the wrong label."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    y = (X @ [2.0, -1.0, 0.5, 0.0] + 0.5 * rng.standard_normal(200) > 0).astype(int)
+    X[:20] = 5.0 * X[:20]
+    y[:20] = 1 - y[:20]
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def moons():
+    """Return 150 rows of two classes with a bent boundary."""
+    return make_moons(150, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def pima():
+    """Return Pima with standardised features."""
+    X, y = load_uci("pima", return_X_y=True)
+    return StandardScaler().fit_transform(X), y

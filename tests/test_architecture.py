@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import bblr
+
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "bblr"
 
 ROOMS = {"losses", "penalties", "designs", "solvers"}
@@ -202,11 +204,58 @@ def test_wrong_import_is_caught(house, name, text, culprit):
 
 @pytest.mark.parametrize(
     "statement",
-    ["import bblr", "import bblr.datasets, bblr.evaluation, bblr.io, bblr.plotting"],
+    [
+        "import bblr",
+        "from bblr import BBLRClassifier",
+        "import bblr.datasets, bblr.evaluation, bblr.io, bblr.plotting",
+    ],
 )
 def test_import_is_light(statement):
     # scikit-learn itself looks for pandas and rich, and does without; nobody else may.
     assert {pair for pair in heavy_imports(statement) if pair[0] != "sklearn"} == set()
+
+
+def loaded_modules(statement: str) -> set[str]:
+    """The modules that are loaded once `statement` has run."""
+    code = f"{statement}\nimport sys; print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=SOURCE.parent, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    return set(run.stderr.split())
+
+
+# What takes long to load: fits need it, and nothing before them does.
+SLOW_TO_LOAD = {"numba", "numpy", "pandas", "scipy", "sklearn"}
+RUN = "import sys\nfrom _bblr_command import main\nsys.argv = ['bblr', *{arguments}]\n"
+RUN += "try: main()\nexcept SystemExit: pass"
+
+
+@pytest.mark.parametrize(
+    ("statement", "most"),
+    [
+        ("import bblr", 100),
+        ("import bblr; dir(bblr), bblr.__version__", 100),
+        (RUN.format(arguments=["--version"]), 400),
+        (RUN.format(arguments=["--help"]), 500),
+        (RUN.format(arguments=["compare", "--help"]), 500),
+    ],
+)
+def test_what_fits_nothing_starts_at_once(statement, most):
+    loaded = loaded_modules(statement)
+    assert SLOW_TO_LOAD & loaded == set()
+    assert "bblr" in loaded and len(loaded) <= most
+
+
+def test_names_of_the_package_are_loaded_when_used():
+    assert set(bblr.__all__) <= set(dir(bblr))
+    for name in bblr.__all__:
+        assert getattr(bblr, name) is not None
+    assert set(bblr._HOMES) | {"__version__"} == set(bblr.__all__)
+    used = "import bblr; assert bblr.losses.Plateaus is bblr.Plateaus"
+    assert "bblr.losses" in loaded_modules(used)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = bblr.Nonsense
 
 
 @pytest.mark.parametrize("module", sorted(HEAVY))

@@ -6,7 +6,7 @@ from scipy import optimize
 
 from bblr.losses import LOSSES, BetaBernoulli, Logistic, Plateaus, Sigmoid
 from bblr.penalties import Gaussian, GaussLaplace
-from bblr.solvers import LBFGS, ZeroOneCoordinates
+from bblr.solvers import LBFGS, ZeroOneSearch
 from tests.problems import EVEN, STORED, THREE, objective, somewhere
 
 SMOOTH = ["logistic", "squared", "beta-bernoulli", "generalized-logistic", "sigmoid", "tanh"]
@@ -205,6 +205,6 @@ def test_zero_one_lines_lower_the_errors(low):
     """Plateaus that differ are in the decision, and lines know of them."""
     problem = objective(BetaBernoulli(Plateaus(low)))
     start = np.zeros(problem.size)
-    found = ZeroOneCoordinates().minimise(problem, start)
+    found = ZeroOneSearch(max_lines=200).minimise(problem, start)
     assert found.errors == pytest.approx(problem.errors(found.theta))
     assert found.errors < problem.errors(start)

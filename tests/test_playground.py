@@ -11,7 +11,7 @@ import pytest
 
 from bblr import Plateaus
 from bblr.losses import LOSSES, BetaBernoulli
-from tests.experiments.paper.browser import CHROMIUM, ask
+from tests.research.paper.browser import CHROMIUM, ask
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to open the page in")
 

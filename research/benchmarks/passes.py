@@ -99,7 +99,7 @@ def probe(run: Run) -> Measured:
     raw = X @ np.random.default_rng(run.seed + 1).normal(scale=0.1, size=FEATURES)
     design, j = DenseDesign(X), FEATURES // 2
     works: dict[str, Work] = {
-        "probe": lambda: design.probe(raw, (j, 0.0, 0, STEPS), y, weight, LOSS),
+        "probe": lambda: design.probes(raw, [(j, 0.0, 0, STEPS)], y, weight, LOSS),
         "NumPy": lambda: _numpy_probe(raw, X[:, j], y, weight),
     }
     timings = race(works, run.times(9), warm_up=True)
@@ -202,7 +202,7 @@ def threads(run: Run) -> Measured:
     raw, change = design.scores(coef, zero), design.scores(direction, zero)
     works: dict[str, Work] = {
         "gradient": lambda: design.value_gradient(coef, zero + 0.1, y, weight, LOSS).value,
-        "probe of 81 steps": lambda: design.probe(raw, (9, 0.0, 0, STEPS), y, weight, LOSS),
+        "probe of 81 steps": lambda: design.probes(raw, [(9, 0.0, 0, STEPS)], y, weight, LOSS),
         "zero-one line": lambda: exact_line(raw, change, y, weight),
     }
     both: dict[str, Work] = {

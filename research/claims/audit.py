@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bblr.comparison.sources import EMBEDDED
+from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.core.cases import Measured, Run, Unavailable
 from research.core.thresholds import Threshold
 from research.studies.audit import Audit, cleanlab, load_audited
 
 LARGE = "trec07p"
-DATA = (*EMBEDDED, "digits", LARGE)
+DATA = (*UCI_NAMES, "digits", LARGE)
 # One run of both on TREC07p takes minutes.
 _LARGE_REPEATS = 2
 _PRECISION = "share of sets with precision no lower than cleanlab's"

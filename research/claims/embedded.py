@@ -13,8 +13,9 @@ from bblr.comparison.cells import CLEAN, Cell, Condition
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
-from bblr.comparison.sources import EMBEDDED, Table, load_table, make_table
+from bblr.comparison.sources import Table, load_table, make_table
 from bblr.comparison.summary import Row, SetGroup, Summary, condition_of, summarise
+from bblr.datasets import UCI_NAMES
 from bblr.evaluation import mcnemar, pooled_mcnemar
 from research.claims import claim
 from research.core.cases import Measured, Run
@@ -39,19 +40,19 @@ _LARGEST_SUM = f"largest sum of training errors, seeds {SEEDS[0]}-{SEEDS[-1]}"
     Threshold(_LARGEST_SUM, "<=", 275),
 )
 def training_errors(run: Run) -> Measured:
-    tables = [load_table(name) for name in EMBEDDED]
+    tables = [load_table(name) for name in UCI_NAMES]
     cells = [
         Cell.of(table, TRAINER, repeat=0, fold=0, folds=1, seed=seed)
         for seed in SEEDS
         for table in tables
     ]
     frame = run.frame(cells).pivot(index="seed", columns="data", values="train_errors")[
-        [*EMBEDDED]
+        [*UCI_NAMES]
     ]
     notes = [
         f"seed {seed}: {' + '.join(map(str, row))} = {row.sum()}" for seed, row in frame.iterrows()
     ]
-    details = {"data": list(EMBEDDED), "seeds": list(SEEDS), "errors": frame.to_numpy().tolist()}
+    details = {"data": list(UCI_NAMES), "seeds": list(SEEDS), "errors": frame.to_numpy().tolist()}
     return Measured({_LARGEST_SUM: float(frame.sum(axis=1).max())}, notes, details)
 
 
@@ -62,7 +63,7 @@ def compare(
     tables: tuple[Table, ...] | None = None,
 ) -> list[Record]:
     """Run the comparison behind a claim; fails where any of its cells did."""
-    tables = tables or tuple(load_table(name) for name in EMBEDDED)
+    tables = tables or tuple(load_table(name) for name in UCI_NAMES)
     methods = select_methods(names)
     found = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
     return run.results(found.cells())
@@ -128,7 +129,7 @@ def _lower(protocol: str) -> str:
 @claim(
     "uci-clean",
     "repeated 5-fold test errors on the four sets against tuned LR and SVM",
-    *(Threshold(_excess(method, name), "<=", 0.3) for method in SUBJECTS for name in EMBEDDED),
+    *(Threshold(_excess(method, name), "<=", 0.3) for method in SUBJECTS for name in UCI_NAMES),
     *(Threshold(_below(*pair), ">", 0) for pair in _PAIRS),
 )
 def uci_clean(run: Run) -> Measured:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bblr.comparison.cells import CLEAN, Condition
-from bblr.comparison.sources import EMBEDDED
+from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.claims.embedded import compare
 from research.core.cases import Measured, Run, available
@@ -24,7 +24,7 @@ BASELINE, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
 KERNEL_METHODS = (BASELINE, DENSE, SPARSE, MIXTURE)
 # What the paper prints of them: errors in percent, and vectors.
 PAPER: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
-    DENSE: (KERNEL.figures(DENSE), (nan,) * len(EMBEDDED)),
+    DENSE: (KERNEL.figures(DENSE), (nan,) * len(UCI_NAMES)),
     **{
         name: (SPARSE_KERNEL.figures(name), SPARSE_KERNEL.figures(name, "vectors"))
         for name in (BASELINE, MIXTURE)
@@ -46,11 +46,11 @@ def _table(found: pd.DataFrame) -> Any:
     frame = pd.DataFrame(
         {"error": 100.0 * sums["errors"] / sums["n_test"], "vectors": grouped["vectors"].mean()}
     )
-    return frame.unstack().loc[list(EMBEDDED)]
+    return frame.unstack().loc[list(UCI_NAMES)]
 
 
 def _notes(table: Any) -> list[str]:
-    notes = [" " * 18 + "".join(f"{name:>14}" for name in EMBEDDED) + f"{'total':>9}"]
+    notes = [" " * 18 + "".join(f"{name:>14}" for name in UCI_NAMES) + f"{'total':>9}"]
     for method in KERNEL_METHODS:
         errors, vectors = table["error"][method], table["vectors"][method]
         notes.append(_note(method, errors, vectors))
@@ -83,7 +83,7 @@ def _figures(table: Any) -> dict[str, float]:
     figures = {
         f"{name}: {figure}": column[name]
         for figure, column in zip(_LIMITS, columns, strict=True)
-        for name in EMBEDDED
+        for name in UCI_NAMES
     }
     return {**figures, _TOTAL.figure: above.sum()}
 
@@ -96,7 +96,7 @@ for _name, _condition, _about in (
     @claim(
         _name,
         _about,
-        *(Threshold(f"{d}: {f}", "<=", limit) for d in EMBEDDED for f, limit in _LIMITS.items()),
+        *(Threshold(f"{d}: {f}", "<=", limit) for d in UCI_NAMES for f, limit in _LIMITS.items()),
         _TOTAL,
     )
     def _errors_and_vectors(run: Run, condition: Condition = _condition) -> Measured:
@@ -148,11 +148,12 @@ def _growth(run: Run) -> Measured:
 def _centres(run: Run) -> Measured:
     """Compare ways to draw centres at fixed width and penalty, without any elimination."""
     from bblr.designs.gram.kernel_function import Gram, KernelFunction
-    from bblr.kernel.fit import KernelProblem, fit, make_kernel_descent
-    from bblr.kernel.kernel_front import scale_width
+    from bblr.kernel.fit import KernelProblem
+    from bblr.kernel.kernel_setup import scale_width
     from bblr.losses import Plateaus
+    from bblr.training.cross_validation import Path
 
-    prior, l2, descent = Plateaus.binary(0.05, 0.9), 0.003, make_kernel_descent(1e-4, 100)
+    path = Path(Plateaus.binary(0.05, 0.9), 0.003, (1.0,), None)
     errors: dict[str, list[float]] = {}
     for seed in range(run.seed, run.seed + _REPEATS):
         parts = trec07p_normalised(seed).first(_CENTRE_ROWS)
@@ -165,10 +166,10 @@ def _centres(run: Run) -> Measured:
             drawn = {
                 "evenly": rng.choice(len(y), count, replace=False),
                 "by pivots": problem.spread_centres(ones, count, rng),
-                "by pivots and pulls": problem.centres(count, prior, l2, descent, rng),
+                "by pivots and pulls": problem.centres(count, path, rng),
             }
             for name, centres in drawn.items():
-                fitted = fit(problem, problem.basis(centres, rng), prior, l2, (1.0,), descent)
+                fitted = problem.fit(problem.basis(centres, rng), path)
                 vectors = X[fitted.basis.centres]
                 raw = function(parts.X_test, vectors) @ fitted.weights + fitted.intercept
                 wrong = float(np.mean((raw > 0) != (parts.y_test > 0)))

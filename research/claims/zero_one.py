@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from bblr.comparison.sources import EMBEDDED, load_table
+from bblr.comparison.sources import load_table
+from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.claims.held_out import load
 from research.core.cases import Measured, Run
@@ -35,7 +36,7 @@ _START = "the BBLR fit it starts from"
 
 def _solved(run: Run, solvers: Iterable[str], seconds: float, seeds: Iterable[int]) -> Any:
     """Solve the embedded sets, one at a time: the runs are timed."""
-    tables = [load_table(name) for name in EMBEDDED]
+    tables = [load_table(name) for name in UCI_NAMES]
     tasks = [
         Solve.of(table, solver, time_limit=seconds, seed=seed)
         for solver, table, seed in product(solvers, tables, seeds)

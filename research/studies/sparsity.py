@@ -67,7 +67,7 @@ def tuned_svc(
     from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
     from sklearn.svm import SVC
 
-    from bblr.kernel.kernel_front import scale_width
+    from bblr.kernel.kernel_setup import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
     gammas = [scale * width for width in widths or WIDTHS]
@@ -110,7 +110,7 @@ def tuned_kernel(
     Its penalties are 1 / C for each of the costs, PENALTIES if None.
     """
     from bblr import KernelBBLRClassifierCV
-    from bblr.kernel.kernel_front import scale_width
+    from bblr.kernel.kernel_setup import scale_width
 
     scale = scale_width(X, np.ones(X.shape[0]))
     model = KernelBBLRClassifierCV(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
+from bblr._numeric.arrays import leads_out
 from bblr._version import __version__
 
 __all__ = ["VERSION", "Versioned", "check_csr"]
@@ -38,18 +38,6 @@ class Versioned(BaseEstimator):
 
 
 def check_csr(rows: Any) -> None:
-    """Raise a ValueError for CSR rows whose indices lead out of them.
-
-    Compiled code does not look; it would read whatever lies there. ``check_format`` of SciPy does
-    not look at the row pointers of a matrix without entries.
-    """
-    pointers, columns = rows.indptr, rows.indices
-    sound = (
-        pointers.shape == (rows.shape[0] + 1,)
-        and pointers[0] == 0
-        and pointers[-1] == len(columns) == len(rows.data)
-        and bool(np.all(np.diff(pointers) >= 0))
-        and (not len(columns) or 0 <= columns.min() <= columns.max() < rows.shape[1])
-    )
-    if not sound:
+    """Raise a ValueError for CSR rows whose indices lead out of them."""
+    if leads_out(rows):
         raise ValueError("the indices of a sparse matrix lead out of it")

@@ -9,11 +9,13 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import Preconditioner, curvature_of, sample_rows
 from bblr.designs import small_tables
 from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
+from bblr.designs.small_softmax import lbfgs_descent
 from bblr.losses import Loss
 from bblr.penalties import Gaussian, Penalty
 
@@ -90,23 +92,43 @@ class Objective(Generic[LossT]):
     def columns(self) -> Floats | None:
         """All rows of a small table in the coordinates of theta; None without a compiled form.
 
-        A compiled descent knows two classes, losses with a fused form, and the L2 penalty.
+        A compiled descent knows losses with a fused form, and the L2 penalty.
         """
-        known = self.n_scores == 1 and self.loss.fused is not None
-        return self.design.columns if known and type(self.penalty) is Gaussian else None
+        known = self.loss.fused is not None and type(self.penalty) is Gaussian
+        return self.design.columns if known else None
 
-    def newton_descent(
-        self, theta: Floats, rules: Sequence[Any]
-    ) -> tuple[Floats, float, Floats, int, int]:
-        """Descend on the `columns` by compiled Newton steps.
+    def newton_descent(self, theta: Floats, rules: Sequence[Any]) -> Any:
+        """Descend by compiled Newton steps, where the table is small and a row has one score.
 
         See :func:`bblr.designs.small_tables.newton_descent` for what is returned.
         """
+        if self.columns is None or self.n_scores > 1:
+            return None
         return small_tables.newton_descent(
             self.columns, self.design.square_lengths, self.y, self.weight, self.loss.fused,
             self._l2, self.design.n_features, theta, small_tables.Rules(*rules), self.unit,
-            sample_rows(self.size),
+            self.total, sample_rows(self.size),
         )  # fmt: skip
+
+    def lbfgs_descent(
+        self, theta: Floats, precondition: Any, rules: Sequence[Any], memory: int
+    ) -> Any:
+        """Descend by compiled steps of L-BFGS, where a row of a small table has several scores.
+
+        See :func:`bblr.designs.small_softmax.lbfgs_descent` for what is returned.
+        """
+        if self.columns is None or self.n_scores == 1:
+            return None
+        if precondition is None:
+            precondition = self.preconditioner(theta)
+        with one_blas_thread(len(self.y)):
+            found = lbfgs_descent(
+                self.columns, self.y, self.weight, self.loss.fused, self._l2,
+                self.design.n_features, self.by_score(theta),
+                (precondition.vectors, precondition.diagonal, precondition.totals),
+                small_tables.Rules(*rules), self.unit, memory,
+            )  # fmt: skip
+        return found[0].ravel(), *found[1:]
 
     def newton_path(
         self,
@@ -116,11 +138,12 @@ class Objective(Generic[LossT]):
         first_rules: Sequence[Any],
     ) -> tuple[Floats, Floats]:
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
+        first = self.weight if first_weight is None else first_weight
         return small_tables.newton_path(
-            self.columns, self.design.square_lengths, self.y, self.weight,
-            self.weight if first_weight is None else first_weight, self.loss.fused,
-            np.array(gammas), self._l2, self.design.n_features, small_tables.Rules(*rules),
-            small_tables.Rules(*first_rules), sample_rows(self.size),
+            self.columns, self.design.square_lengths, self.y, self.weight, first,
+            self.loss.fused, np.array(gammas), self._l2, self.design.n_features,
+            small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
+            min(1.0, float(first.max())), self.total, sample_rows(self.size),
         )  # fmt: skip
 
     @property

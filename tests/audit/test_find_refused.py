@@ -65,7 +65,7 @@ X0, Y0 = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
         ({"sample_weight": -np.ones(10)}, ValueError, "sample_weight must be at least 0"),
         ({"sample_weight": np.ones(9)}, ValueError, "sample_weight"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
-        ({"n_jobs": "all"}, ValueError, "n_jobs must be a number of jobs"),
+        ({"n_jobs": "all"}, ValueError, "'n_jobs' parameter of find_label_errors must be"),
         ({"y": [*Y0[:-1], np.inf]}, ValueError, "Input y contains infinity"),
         ({"y": np.array(["b", *Y0[1:]], dtype=object)}, ValueError, "y must hold labels of one"),
     ],

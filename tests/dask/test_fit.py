@@ -184,7 +184,7 @@ def test_rows_stay_where_they_are_and_are_dealt_out_evenly(client, rows, persist
         X = client.persist(da.concatenate(parts))
     with adapter_of(DaskBBLRClassifier(client=client), X) as given:
         training = given.training(y, None)
-        found = list(training.design.rows.session.actors.places.values())
+        found = list(training.design.rows.session.places.values())
     if persisted:
         held = client.who_has(X)
         assert found == [held[key][0] for key in sorted(held)]

@@ -67,7 +67,6 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     """A local server: set `contents`, `mode` and `ranges`; `asked` notes each request's Range."""
-    pytest.importorskip("pooch", reason="downloads need pooch: pip install 'bblr[data]'")
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.asked, httpd.contents, httpd.mode, httpd.ranges = [], {}, "whole", False
     httpd.address = f"http://127.0.0.1:{httpd.server_address[1]}"
@@ -76,18 +75,6 @@ def server():
     yield httpd
     httpd.shutdown()
     httpd.server_close()
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Write a text to a file of a name."""
-
-    def write(text, name="table.csv", **options):
-        path = tmp_path / name
-        path.write_text(text, **options)
-        return path
-
-    return write
 
 
 def _archive(folder) -> bytes:
@@ -122,7 +109,7 @@ def little(tmp_path, trust, monkeypatch):
         (home / "reviews" / domain).mkdir(parents=True)
         for label, text in REVIEWS.items():
             (home / "reviews" / domain / f"{label}.review").write_bytes(text.encode())
-    for name in ("web8", "trec07p", "uci_original", "reviews"):
+    for name in ("web8", "trec07p", "uci", "reviews"):
         trust(name, home)
     return home
 
@@ -134,7 +121,7 @@ def served(little, server, trust, monkeypatch):
 
     from bblr.datasets import reviews, webspam
 
-    for name in ("web8", "trec07p", "uci_original"):
+    for name in ("web8", "trec07p", "uci"):
         trust(name, little, server.address)
     files = [path for path in little.rglob("*") if path.is_file()]
     server.contents = {str(path.relative_to(little)): path.read_bytes() for path in files}

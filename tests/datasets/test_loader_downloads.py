@@ -31,20 +31,18 @@ def test_downloaded_once_then_from_disk(served, little, tmp_path, fetch, which, 
     assert not [path for path in home.rglob("*") if path.name.startswith((".", "tmp"))]
 
 
-@pytest.mark.parametrize("ranges", [False, True])
+# Servers that cannot resume are for test_remote.py: no loader sees the difference.
 @pytest.mark.parametrize("mode", ["short", "spoilt", "gone"])
 @pytest.mark.parametrize(("fetch", "which", "name"), LOADERS)
-def test_a_failed_download_says_what_to_put_where(
-    served, tmp_path, fetch, which, name, mode, ranges
-):
-    served.mode, served.ranges = mode, ranges
+def test_a_failed_download_says_what_to_put_where(served, tmp_path, fetch, which, name, mode):
+    served.mode, served.ranges = mode, True
     home = tmp_path / "home"
     with pytest.raises(OSError, match=r"could not be downloaded") as caught:
         fetch(**which, data_home=home)
     assert f"download {served.address}/{name} yourself" in str(caught.value)
     assert f"put it at {home / name}" in str(caught.value)
     left = [path.name for path in home.rglob("*") if path.is_file()]
-    kept = [f".{name.rpartition('/')[2]}.partial"] if mode == "short" and ranges else []
+    kept = [f".{name.rpartition('/')[2]}.partial"] if mode == "short" else []
     assert left == kept
     served.mode = "whole"
     assert len(fetch(**which, data_home=home).target) > 1

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+from inspect import signature
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bblr import datasets
 from bblr.datasets import (
+    DATASETS,
     REVIEW_DOMAINS,
+    _registry,
     fetch_reviews,
     fetch_trec07p,
     fetch_uci_original,
     fetch_web8,
     fetch_webspam,
     load_uci,
-    uci_original,
+    uci,
     webspam,
 )
 
@@ -38,6 +42,14 @@ LOADERS = [
 ]
 
 
+# Those that read research data, as the list of data sets has them.
+FETCHED = {
+    name: load
+    for name, load in DATASETS.items()
+    if "download_if_missing" in signature(load).parameters
+}
+
+
 @pytest.fixture
 def at_hand(data_home):
     """Load the data themselves, or skip."""
@@ -49,6 +61,42 @@ def at_hand(data_home):
             pytest.skip(str(missing))
 
     return load
+
+
+def test_the_list_has_every_loader_that_the_package_exports():
+    listed = {getattr(load, "func", load).__name__ for load in DATASETS.values()}
+    exported = {n for n in datasets.__all__ if n.startswith(("load_", "fetch_", "make_"))}
+    assert listed == exported and len(listed) >= 8
+    for name in listed:
+        assert getattr(datasets, name).__module__.startswith("bblr.datasets.")
+    assert {"uci/heart", "reviews/dvd", "web8", "entity_resolution/dblp-acm"} <= set(DATASETS)
+
+
+def test_a_loader_is_listed_by_being_defined(monkeypatch):
+    monkeypatch.setattr(_registry, "DATASETS", {})
+
+    @_registry.dataset()
+    def load_toy():
+        return "toy"
+
+    @_registry.dataset("red", "blue")
+    def load_balls(name):
+        return name
+
+    found = _registry.DATASETS
+    assert {name: load() for name, load in found.items()} == {
+        "toy": "toy",
+        "balls/red": "red",
+        "balls/blue": "blue",
+    }
+
+
+@pytest.mark.parametrize("name", FETCHED)
+def test_a_missing_file_says_what_to_put_where(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"is not there.*put .*there.*BBLR_DATA_HOME") as e:
+        FETCHED[name](data_home=tmp_path, download_if_missing=False)
+    assert str(tmp_path) in str(e.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("fetch", "which"), LOADERS)
@@ -125,7 +173,7 @@ def test_uci_original_drops_incomplete_rows(little):
 
 
 def test_a_copy_of_a_table_may_differ_in_line_ends_and_incomplete_rows(tmp_path):
-    check = uci_original._holds(hashlib.sha256(b"1,2\n3,4\n").hexdigest())
+    check = uci._holds(hashlib.sha256(b"1,2\n3,4\n").hexdigest())
     path = tmp_path / "table"
     for text, fine in ((b"1,2\r\n3,4 \n5,?\n\n", True), (b"1,2\n", False), (b"3,4\n1,2\n", False)):
         path.write_bytes(text)
@@ -135,10 +183,10 @@ def test_a_copy_of_a_table_may_differ_in_line_ends_and_incomplete_rows(tmp_path)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fetch_web8(subset="valid"), r"subset='valid'.*'train', 'test', 'all'"),
-        (lambda: fetch_reviews("music"), r"domain='music'.*'books', 'dvd'"),
-        (lambda: fetch_uci_original("iris"), r"name='iris'.*'breast', 'heart'"),
-        (lambda: fetch_uci_original(3), r"name=3"),
+        (lambda: fetch_web8(subset="valid"), r"subset must be one of 'train', 'test', 'all'"),
+        (lambda: fetch_reviews("music"), r"domain must be one of 'books', 'dvd'"),
+        (lambda: fetch_uci_original("iris"), r"name must be one of 'breast', 'heart'"),
+        (lambda: fetch_uci_original(3), r"name must be .*got 3"),
     ],
 )
 def test_what_is_not_known_is_named(call, message):

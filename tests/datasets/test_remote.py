@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 
 import pytest
 
@@ -134,16 +133,6 @@ def test_downloads_can_be_forbidden(tmp_path):
     file = RemoteFile("er/pairs.txt", "http://nowhere.invalid", "0")
     with pytest.raises(FileNotFoundError, match=r"download_if_missing is False.*BBLR_DATA_HOME"):
         local_copy(file, tmp_path, download_if_missing=False)
-
-
-def test_without_pooch_the_file_can_be_put_there_by_hand(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    file = RemoteFile("er/pairs.txt", "http://nowhere.invalid", DIGEST)
-    with pytest.raises(ImportError, match=r"pip install 'bblr\[data\]', or download"):
-        local_copy(file, tmp_path)
-    (tmp_path / "er").mkdir()
-    (tmp_path / "er" / "pairs.txt").write_bytes(CONTENT)
-    assert local_copy(file, tmp_path).read_bytes() == CONTENT
 
 
 def test_the_folder_is_named_by_argument_variable_or_cache(tmp_path, monkeypatch):

@@ -1,6 +1,14 @@
 import pytest
 
-from bblr.datasets._text import amount, containment, grams, jaccard, log_ratio, numbers, words
+from bblr.datasets.entity_resolution import (
+    amount,
+    containment,
+    grams,
+    jaccard,
+    log_ratio,
+    numbers,
+    words,
+)
 
 
 def test_words_split_numbers_off_and_trim_versions():

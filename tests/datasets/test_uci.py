@@ -76,7 +76,7 @@ def test_each_call_gives_its_own_arrays():
 
 @pytest.mark.parametrize("name", ["iris", "Breast", "", None, 3])
 def test_unknown_name_lists_the_choices(name):
-    with pytest.raises(ValueError, match=r"name=.*'breast', 'heart', 'liver', 'pima'"):
+    with pytest.raises(ValueError, match=r"name must be .*'breast', 'heart', 'liver', 'pima'"):
         load_uci(name)
 
 

@@ -8,10 +8,19 @@ from tests.designs.cases import CASES, IN_MEMORY
 from tests.designs.contract import Contract
 
 THREADED = {f"{name}, threaded": name for name in IN_MEMORY if name.endswith("f64")}
+# Four storages stand for all where time is short: the others are views or wrappers of them.
+BASIC = ("C ", "F ", "csr-array ", "csc-array ")
+
+
+def cases():
+    for name in (*CASES, *THREADED):
+        variant = name in THREADED or name in IN_MEMORY
+        slow = variant and not name.startswith(BASIC)
+        yield pytest.param(name, id=name, marks=pytest.mark.slow if slow else ())
 
 
 class TestEveryDesign(Contract):
-    @pytest.fixture(params=[*CASES, *THREADED])
+    @pytest.fixture(params=cases())
     def case(self, request, tmp_path, monkeypatch):
         threaded = request.param in THREADED
         monkeypatch.setattr(threads, "MIN_WORK", 1 if threaded else 10**12)

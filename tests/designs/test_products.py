@@ -33,7 +33,7 @@ def every_method(design, y, weight):
         (design.scores(THREE, np.zeros(3)), codes, softmax),
     ):
         before = raw.copy()
-        design.probe(raw, (3, 50.0, 0, steps), labels, weight, used)
+        design.probes(raw, [(3, 50.0, 0, steps)], labels, weight, used)
         design.shifted(raw, 3, 50.0, 0, 0.1), design.shifted(raw, 1, 0.0, 0, 0.1)
         design.axis_line(raw, 1, 0.0, 0, labels, weight)
         np.testing.assert_array_equal(raw, before)
@@ -117,8 +117,8 @@ def test_duplicate_entries_of_a_sparse_matrix_add_up(rows):
     zero = np.zeros(pieces.n_features)
     close(pieces.column_squares(one, zero), whole.column_squares(one, zero))
     steps = np.array([0.0, 1.0, 2.0])
-    args = (np.zeros(3), (0, 0.0, 0, steps), y, one, Logistic())
-    close(pieces.probe(*args), whole.probe(*args))
+    args = (np.zeros(3), [(0, 0.0, 0, steps)], y, one, Logistic())
+    close(pieces.probes(*args), whole.probes(*args))
     assert X.nnz == 4
 
 

@@ -11,7 +11,7 @@ from bblr.designs.small_tables import cholesky, cholesky_solve, second_moments
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.objective import Objective
 from bblr.penalties import Gaussian, GaussLaplace
-from bblr.solvers import FisherScoring
+from bblr.solvers import LBFGS, FisherScoring
 
 
 def problem(n, d, *, seed=0, low=(0.1, 0.2), gamma=1.0, fit_intercept=True, weighted=False):
@@ -67,6 +67,33 @@ def test_a_path_is_one_descent_after_the_other():
         theta = end.theta
         assert np.array_equal(found, theta)
         assert np.array_equal(raw, end.raw)
+
+
+def several(n, d, classes, *, gamma=1.0, fit_intercept=True):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 50.0, d)
+    X[:, 0] += np.arange(n) % classes * X[:, 0].std()
+    loss = BetaBernoulli(Plateaus(tuple(np.linspace(0.0, 0.05, classes))), gamma)
+    weight = rng.integers(0, 3, n).astype(np.float64)
+    design = ScaledDesign(DenseDesign(X), weight, fit_intercept)
+    return Objective(loss, Gaussian(0.7), design, np.arange(n) % classes, weight)
+
+
+@pytest.mark.parametrize("n, d, classes", [(60, 3, 3), (400, 12, 5)])
+@pytest.mark.parametrize("gamma", [1.0, 4.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_same_steps_with_several_scores(n, d, classes, gamma, fit_intercept):
+    objective = several(n, d, classes, gamma=gamma, fit_intercept=fit_intercept)
+    fast = LBFGS(tol=1e-9).minimise(objective, np.zeros(objective.size))
+    slow = LBFGS(tol=1e-9).minimise(general(objective), np.zeros(objective.size))
+    assert fast.value == pytest.approx(slow.value, rel=1e-8)
+    assert fast.value == pytest.approx(objective.value(fast.theta), rel=1e-12)
+    assert np.allclose(fast.raw, objective.scores(fast.theta), atol=1e-9)
+    few = LBFGS(max_iter=4)
+    fast = few.minimise(objective, np.zeros(objective.size))
+    slow = few.minimise(general(objective), np.zeros(objective.size))
+    assert (fast.n_iter, fast.reason) == (slow.n_iter, slow.reason)
+    assert np.allclose(fast.theta, slow.theta, rtol=1e-7, atol=1e-9)
 
 
 def test_large_tables_and_other_penalties_have_no_compiled_form():

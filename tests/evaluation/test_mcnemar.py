@@ -147,8 +147,8 @@ def test_result_is_frozen():
     [
         (([0, 1], [0], [0, 1]), "pred_a: 1"),
         (([], [], []), "y_true is empty"),
-        (([0, 1], 1, [0, 1]), "pred_a is empty or a single"),
-        (([0, 1], [0, 1], [[0, 1], [1, 0]]), r"pred_b has shape \(2, 2\)"),
+        (([0, 1], 1, [0, 1]), r"pred_a must have shape \(n,\), got \(\)"),
+        (([0, 1], [0, 1], [[0, 1], [1, 0]]), r"pred_b must have shape \(n,\), got \(2, 2\)"),
         (([0, 1], [0, 1], [0, np.nan]), "pred_b holds missing"),
         ((["0", "1"], [0, 1], [0, 1]), "y_true holds text"),
     ],

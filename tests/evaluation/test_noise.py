@@ -246,7 +246,7 @@ def test_lists_and_polars_are_taken():
         ({"y": np.ones(60)}, "y holds one class only"),
         ({"y": np.where(np.arange(60) == 3, np.nan, np.arange(60) % 2)}, "y holds missing"),
         ({"y": []}, "y is empty"),
-        ({"y": np.zeros((60, 2))}, "y must be one column"),
+        ({"y": np.zeros((60, 2))}, r"y must have shape \(n,\)"),
         ({"y": np.arange(59) % 2}, "X has 60 rows and y 59"),
         ({"X": sparse.eye(60, format="csr")}, r"X is sparse.*toarray.*label-flip"),
         ({"X": np.arange(60.0)}, "X must have two dimensions"),

@@ -146,12 +146,15 @@ def test_tensors_agree(loss, scale):
     expected, gradient = loss.value_gradient(y, raw)
     assert float(value) == pytest.approx(expected @ weight, rel=1e-10, abs=1e-300)
     close(by_score(residual.numpy()), weight[:, None] * by_score(gradient))
-    close(torch_forms.fisher(loss, traw, tweight).numpy(), loss.fisher(raw, weight))
+    on_tensors = torch_forms.on_tensors(loss)
+    close(on_tensors.fisher(traw, tweight).numpy(), loss.fisher(raw, weight))
+    np.testing.assert_array_equal(on_tensors.wrong(ty, traw).numpy(), loss.wrong(y, raw))
+    np.testing.assert_array_equal(on_tensors.predicted(traw).numpy(), loss.predicted(raw))
     found = torch_forms.positive_curvature(loss, ty, traw, tweight).numpy()
     close(found, loss.positive_curvature(y, raw, weight))
     for k in range(loss.n_scores):
         for steps in GRIDS.values():
-            found = torch_forms.along(loss, ty, traw, tchange, k, steps, tweight).numpy()
+            found = on_tensors.along(ty, traw, tchange, k, steps, tweight).numpy()
             close(found, loss.along(y, raw, change, k, steps, weight))
 
 

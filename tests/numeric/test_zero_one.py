@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bblr._numeric import threads, zero_one
-from bblr._numeric.zero_one import exact_line, several_line, zero_one_line
+from bblr._numeric.zero_one import exact_line, zero_one_line
 from bblr.losses import BetaBernoulli, Plateaus
 
 
@@ -56,7 +56,7 @@ def test_lines_of_several_scores_against_a_fine_grid():
         def errors(step, raw=raw, change=change, y=y, weight=weight, loss=loss):
             return float(weight @ loss.wrong(y, raw + step * change))
 
-        step, found, here = several_line(raw, change, y, weight)
+        step, found, here = zero_one_line(raw, change, y, weight)
         # Scores cross at quotients of small whole numbers; between any two there is a point here.
         grid = np.concatenate([np.linspace(-8, 8, 16 * 36 + 1) + 1e-3, [-50.0, 50.0]])
         assert here == errors(0.0)
@@ -68,7 +68,7 @@ def test_lines_of_several_scores_against_a_fine_grid():
 def test_two_columns_are_a_line_of_their_difference():
     raw, direction, y, weight = case("plain", 400)
     two = [np.column_stack([-v / 2, v / 2]) for v in (raw, direction)]
-    found = several_line(*two, (y > 0).astype(int), weight)
+    found = zero_one_line(*two, (y > 0).astype(int), weight)
     expected = exact_line(raw, direction, y, weight)
     assert found[1:] == pytest.approx(expected[1:])
     assert found[0] == pytest.approx(expected[0], rel=1e-9)

@@ -64,9 +64,14 @@ def test_names_are_text(display):
 
 
 def test_unknown_styles_are_named(display):
-    refused(TypeError, "colour: neither a parameter nor", display.plot, colour="red")
+    refused(AttributeError, "unexpected keyword argument 'colour'", display.plot, colour="red")
     refused(ValueError, "'reddish' is not a valid", display.plot, color="reddish")
-    refused(TypeError, "where: neither", display.plot, where="pre")
+    refused(AttributeError, "unexpected keyword argument 'where'", display.plot, where="pre")
+
+
+def test_unknown_styles_of_bounds_are_named():
+    draw = DISPLAYS["certificate"].plot
+    refused(AttributeError, "unexpected keyword argument 'hue'", draw, bound_kwargs={"hue": 3})
 
 
 def test_every_property_of_a_line_is_a_style(display):
@@ -165,7 +170,6 @@ def test_numbers_are_in_their_range(make, words):
         (lambda: PathDisplay([1], [1], estimator_name=3), "estimator_name must be a string"),
         (lambda: ReliabilityDisplay([1], [1], [1], event=3), "event must be a string"),
         (lambda: DISPLAYS["certificate"].plot(bound_kwargs=3), "bound_kwargs must be a dict"),
-        (lambda: DISPLAYS["certificate"].plot(bound_kwargs={"hue": 3}), "hue: neither"),
         (lambda: LossDisplay.from_losses(3), "losses must be names, losses or a mapping, got 3"),
         (lambda: LossDisplay.from_losses([3]), "losses of two classes, got 3"),
         (lambda: LossDisplay.from_losses({"a": None}), "losses of two classes, got None"),

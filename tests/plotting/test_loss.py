@@ -115,7 +115,7 @@ def test_misuse_names_the_remedy(linear, heart):
         LossDisplay.from_losses(["hinge"], kind="probability")
     with pytest.raises(ValueError, match="name must be one of"):
         LossDisplay.from_losses(["hing"])
-    with pytest.raises(ValueError, match="X and y are given together"):
+    with pytest.raises(ValueError, match="X and y must be given together"):
         LossDisplay.from_estimator(linear, heart[0])
     with pytest.raises(ValueError, match="y must hold a class of the estimator"):
         LossDisplay.from_estimator(linear, heart[0], heart[1] + 7)

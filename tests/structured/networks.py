@@ -13,11 +13,11 @@ from bblr.structured.groups import Group, join
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Groups with odds, ties and a penalty."""
+    """Groups with odds, couplings and a penalty."""
 
     groups: list[Group]
     odds: Any
-    ties: Any
+    couplings: Any
     penalty: float
 
     @property
@@ -82,7 +82,7 @@ def brute_force(problem: Problem, constraint: str | None, active: Any) -> dict[s
 
 def score_labels(y, problem, containers, start, inside, constraint):
     score = sum(problem.odds[start + i] for i in range(len(y)) if y[i])
-    score += sum(problem.ties[k] for k, a, b in inside if y[a] and y[b])
+    score += sum(problem.couplings[k] for k, a, b in inside if y[a] and y[b])
     counts: dict[int, int] = {}
     for i, m in enumerate(containers):
         counts[m] = counts.get(m, 0) + y[i]

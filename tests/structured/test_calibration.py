@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from bblr.structured import ApproximationWarning, Group, JointModel
 from bblr.structured.groups import join
 from bblr.structured.local import out_of_fold
-from bblr.structured.odds import Calibration, Evidenced, fit_calibration
+from bblr.structured.odds import Calibration, CalibrationData, fit_calibration
 from bblr.structured.parts import make_plan
 from tests.structured.networks import draw
 
@@ -51,17 +51,17 @@ def test_calibration_is_a_maximum(rng, constraint):
     plan = make_plan(network, constraint, evidence != 0, 2**14)
     free = ("slope", "shift", "penalty", "weight")
     free = free if constraint == "soft" else ("slope", "shift", *["weight"] * known)
-    best = fit_calibration(Evidenced(plan, local, evidence, labels), Calibration(), free)
+    best = fit_calibration(CalibrationData(plan, local, evidence, labels), Calibration(), free)
 
     def likelihood(calibration):
         from bblr.structured.inference import infer
 
-        odds, ties = calibration.odds(local), calibration.weight * evidence
-        found = infer(plan, odds, ties, calibration.penalty)
+        odds, couplings = calibration.odds(local), calibration.weight * evidence
+        found = infer(plan, odds, couplings, calibration.penalty)
         held = np.bincount(network.containers, weights=labels)
         beyond = np.maximum(held - 1, 0).sum() if constraint == "soft" else 0.0
         together = labels[network.pairs].prod(axis=1)
-        score = odds @ labels + ties @ together - calibration.penalty * beyond
+        score = odds @ labels + couplings @ together - calibration.penalty * beyond
         return score - found.log_partition.sum()
 
     top = likelihood(best)

@@ -34,15 +34,15 @@ def scores_of(labels, problem, constraint, active):
 @pytest.mark.parametrize("density", [0.0, 0.2, 0.8])
 def test_hundreds_of_random_networks_against_brute_force(rng, constraint, density):
     problem = random_problem(rng, n_groups=150, density=density)
-    active = rng.random(len(problem.ties)) < 0.9
+    active = rng.random(len(problem.couplings)) < 0.9
     plan = make_plan(problem.network, constraint, active, MANY)
     assert not plan.large and bool(plan.batches) == (density > 0)
     truth = brute_force(problem, constraint, active)
-    found = infer(plan, problem.odds, problem.ties, problem.penalty)
+    found = infer(plan, problem.odds, problem.couplings, problem.penalty)
     for name in ("member", "excess", "log_partition"):
         assert_allclose(getattr(found, name), truth[name], atol=1e-10, err_msg=name)
     assert_allclose(found.both, truth["both"], atol=1e-10)
-    labels = decode(plan, problem.odds, problem.ties, problem.penalty)
+    labels = decode(plan, problem.odds, problem.couplings, problem.penalty)
     assert_allclose(scores_of(labels, problem, constraint, active), truth["best"], atol=1e-10)
 
 
@@ -50,12 +50,14 @@ def test_hundreds_of_random_networks_against_brute_force(rng, constraint, densit
 def test_closed_form_equals_listing(rng, constraint):
     """Pairs of no weight force a listing of what otherwise has a closed form."""
     problem = random_problem(rng, n_groups=60, density=0.7)
-    problem = Problem(problem.groups, problem.odds, 0.0 * problem.ties, problem.penalty)
-    every = np.ones(len(problem.ties), dtype=bool)
+    problem = Problem(problem.groups, problem.odds, 0.0 * problem.couplings, problem.penalty)
+    every = np.ones(len(problem.couplings), dtype=bool)
     listed = make_plan(problem.network, constraint, every, MANY)
     closed = make_plan(problem.network, constraint, ~every, MANY)
     assert listed.batches and not closed.batches
-    one, other = (infer(p, problem.odds, problem.ties, problem.penalty) for p in (listed, closed))
+    one, other = (
+        infer(p, problem.odds, problem.couplings, problem.penalty) for p in (listed, closed)
+    )
     for name in ("member", "excess", "log_partition"):
         assert_allclose(getattr(one, name), getattr(other, name), atol=1e-10)
 
@@ -64,32 +66,32 @@ def test_closed_form_equals_listing(rng, constraint):
 def test_large_parts_against_listing(rng, constraint):
     """The same networks, taken for too large to list."""
     problem = random_problem(rng, most=9, n_groups=25, density=0.6, scale=1.5)
-    every = np.ones(len(problem.ties), dtype=bool)
+    every = np.ones(len(problem.couplings), dtype=bool)
     plans = [make_plan(problem.network, constraint, every, size) for size in (MANY, 1)]
     assert len(plans[1].large) > 10 and not plans[1].batches
-    exact, sampled = (infer(p, problem.odds, problem.ties, problem.penalty) for p in plans)
+    exact, sampled = (infer(p, problem.odds, problem.couplings, problem.penalty) for p in plans)
     assert np.abs(exact.member - sampled.member).max() < 0.03
     assert np.abs(exact.both - sampled.both).max() < 0.05
     own = sorted({problem.network.group[part.members[0]] for part in plans[1].large})
     assert np.isnan(sampled.log_partition[own]).all()
     assert np.abs(exact.excess - sampled.excess).max() < 0.08
-    labels = [decode(p, problem.odds, problem.ties, problem.penalty) for p in plans]
+    labels = [decode(p, problem.odds, problem.couplings, problem.penalty) for p in plans]
     assert_allclose(*(scores_of(one, problem, constraint, every) for one in labels), atol=1e-6)
 
 
 def test_a_large_soft_penalty_is_the_hard_constraint(rng):
     problem = random_problem(rng, n_groups=80, density=0.3)
-    every = np.ones(len(problem.ties), dtype=bool)
+    every = np.ones(len(problem.couplings), dtype=bool)
     for penalty in (200.0, 5000.0):
         soft = make_plan(problem.network, "soft", every, MANY)
         hard = make_plan(problem.network, "hard", every, MANY)
-        one = infer(soft, problem.odds, problem.ties, penalty)
-        other = infer(hard, problem.odds, problem.ties, np.inf)
+        one = infer(soft, problem.odds, problem.couplings, penalty)
+        other = infer(hard, problem.odds, problem.couplings, np.inf)
         assert_allclose(one.member, other.member, atol=1e-10)
         assert_allclose(one.log_partition, other.log_partition, atol=1e-10)
         assert_array_equal(
-            decode(soft, problem.odds, problem.ties, penalty),
-            decode(hard, problem.odds, problem.ties, np.inf),
+            decode(soft, problem.odds, problem.couplings, penalty),
+            decode(hard, problem.odds, problem.couplings, np.inf),
         )
 
 
@@ -97,13 +99,13 @@ def test_a_large_soft_penalty_is_the_hard_constraint(rng):
 @pytest.mark.parametrize("size", [1e-9, 1e3, 1e6])
 def test_extreme_odds_stay_finite(rng, constraint, size):
     problem = random_problem(rng, n_groups=40, density=0.3)
-    every = np.ones(len(problem.ties), dtype=bool)
+    every = np.ones(len(problem.couplings), dtype=bool)
     plan = make_plan(problem.network, constraint, every, MANY)
-    found = infer(plan, size * problem.odds, size * problem.ties, size)
+    found = infer(plan, size * problem.odds, size * problem.couplings, size)
     assert np.isfinite(found.log_partition).all()
     assert found.member.min() >= 0 and found.member.max() <= 1 + 1e-12
     if size > 1:
-        labels = decode(plan, size * problem.odds, size * problem.ties, size)
+        labels = decode(plan, size * problem.odds, size * problem.couplings, size)
         assert_array_equal(labels, found.member > 0.5)
 
 
@@ -131,8 +133,8 @@ def test_ties_go_to_fewer_targets_and_then_to_the_first():
 
 def test_sampling_is_repeatable(rng):
     problem = random_problem(rng, most=8, n_groups=6, density=0.9)
-    every = np.ones(len(problem.ties), dtype=bool)
+    every = np.ones(len(problem.couplings), dtype=bool)
     plan = make_plan(problem.network, "soft", every, 1)
-    runs = [infer(plan, problem.odds, problem.ties, 1.0, seed=s).member for s in (3, 3, 4)]
+    runs = [infer(plan, problem.odds, problem.couplings, 1.0, seed=s).member for s in (3, 3, 4)]
     assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0], runs[2])

@@ -34,6 +34,25 @@ def as_dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray() if sparse else X)
 
 
+def leads_out(X: Any) -> bool:
+    """Whether the indices of a CSR or CSC matrix lead out of it.
+
+    Compiled code does not look; it would read whatever lies there. ``check_format`` of SciPy lets
+    row pointers pass that go up and down again.
+    """
+    major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+    pointers, indices = X.indptr, X.indices
+    if pointers.shape != (major + 1,) or {pointers.dtype.kind, indices.dtype.kind} - {"i", "u"}:
+        return True
+    entries = int(pointers[-1])
+    if pointers[0] != 0 or np.any(pointers[1:] < pointers[:-1]):
+        return True
+    if entries > min(len(indices), len(X.data)):
+        return True
+    used = indices[:entries]
+    return entries > 0 and not 0 <= int(used.min()) <= int(used.max()) < minor
+
+
 def square_norms(X: Any) -> NDArray[np.float64]:
     """Return the squared length of each row of an array or a sparse matrix."""
     sparse = issparse(X)

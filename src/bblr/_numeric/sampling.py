@@ -29,34 +29,6 @@ def survey(weight, size):
 
 
 @njit(**_DIVIDING)
-def systematic(weight, size, most):
-    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
-
-    All rows that have a weight, with just that, where they are no more.
-    """
-    count, largest, total = survey(weight, size)
-    rows = np.empty(min(count, most + 1), np.intp)
-    new = np.empty(len(rows))
-    m = 0
-    running = 0.0
-    tick = 0.0
-    for i in range(len(weight)):
-        if count <= most:
-            share = 1.0
-            chosen = weight[i] > 0.0
-        else:
-            share = min(weight[i] * size[i] / largest * (most / total), 1.0)
-            running += share
-            chosen = np.floor(running + 0.5) > tick
-        if chosen and m < len(rows):
-            tick += 1.0
-            rows[m] = i
-            new[m] = weight[i] / share
-            m += 1
-    return rows[:m], new[:m]
-
-
-@njit(**_DIVIDING)
 def clipped_shares(weight, size, largest, scale):
     """Return the sum of the shares, of which none counts more than 1."""
     total = 0.0
@@ -85,3 +57,17 @@ def part_of_sample(weight, size, largest, scale, start, most):
             new[m] = weight[i] / share
             m += 1
     return rows[:m], new[:m]
+
+
+@njit(**_DIVIDING)
+def systematic(weight, size, most):
+    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
+
+    All rows that have a weight, with just that, where they are no more. The same input gives the
+    same rows.
+    """
+    count, largest, total = survey(weight, size)
+    if count <= most:
+        rows = np.flatnonzero(weight > 0.0)
+        return rows, weight[rows]
+    return part_of_sample(weight, size, largest, most / total, 0.0, most)

@@ -69,17 +69,16 @@ def next_subset(places, n):
 @njit(**JIT)
 def _try_subset(rows, lengths, weight, members, basis, frame, theta, rng, best, best_theta, moved):
     if not vertex_through(rows, members, basis, frame, theta):
-        return np.inf, best
+        return best
     plus, minus = vertex_losses(rows, lengths, weight, basis, theta)
     if minus < plus:
         theta *= -1.0
-    least = min(plus, minus)
-    if least < best:
+    if min(plus, minus) < best:
         loss = leave_vertex(rows, weight, basis, theta, rng, moved)
         if loss < best:
             best = loss
             best_theta[:] = moved
-    return least, best
+    return best
 
 
 @njit(**JIT)
@@ -94,7 +93,7 @@ def walk_subsets(rows, lengths, weight, order, places, count, rng, best, best_th
     for _ in range(count):
         members = order[places]
         before = best
-        _, best = _try_subset(
+        best = _try_subset(
             rows, lengths, weight, members, basis, frame, theta, rng, best, best_theta, moved
         )
         if best < before:
@@ -119,7 +118,7 @@ def swap_sweep(rows, lengths, weight, members, place, rng, best, best_theta):
             continue
         trial[place] = i
         before = best
-        _, best = _try_subset(
+        best = _try_subset(
             rows, lengths, weight, trial, basis, frame, theta, rng, best, best_theta, moved
         )
         if best < before:

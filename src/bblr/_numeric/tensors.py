@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 
 def is_tensor(value: Any) -> bool:
@@ -33,11 +34,45 @@ def local(value: Any) -> Any:
     return as_numpy(value) if is_tensor(value) else value
 
 
+def _scatter(values: Any, axis: int, index: Any, new: Any) -> NDArray[Any]:
+    out = values.copy()
+    np.put_along_axis(out, index, new, axis)
+    return out
+
+
 # What is done with scores, by NumPy; torch has the same under the same names.
 NUMPY = SimpleNamespace(
-    asarray=partial(np.asarray, dtype=np.float64),
-    clip=np.clip, log=np.log, sigmoid=expit, softmax=softmax, stack=np.stack, where=np.where,
+    asarray=partial(np.asarray, dtype=np.float64), clone=np.copy, zeros_like=np.zeros_like,
+    amax=np.amax, amin=np.amin, bincount=np.bincount, cat=np.concatenate, clip=np.clip, exp=np.exp,
+    log=np.log, log1p=np.log1p, log_softmax=log_softmax, logsumexp=logsumexp, scatter=_scatter,
+    sigmoid=expit, softmax=softmax, stack=np.stack, take_along_dim=np.take_along_axis,
+    unique=np.unique, where=np.where,
 )  # fmt: skip
+
+
+def namespace(values: Any) -> Any:
+    """Return whose functions work on an array or a tensor."""
+    return sys.modules["torch"] if is_tensor(values) else NUMPY
+
+
+def floats(values: Any) -> Any:
+    """Return a tensor as it is, and anything else as an array of float64."""
+    return values if is_tensor(values) else np.asarray(values, dtype=np.float64)
+
+
+def beside(values: Any, other: Any) -> Any:
+    """Return a few numbers as an array, or as a tensor where another one is."""
+    return other.new_tensor(values) if is_tensor(other) else np.array(values, dtype=np.float64)
+
+
+def by_numpy(method: Callable[..., Any], *args: Any) -> Any:
+    """Return what a method that knows arrays alone makes of tensors, as tensors beside them."""
+    torch = import_torch()
+    device = next(value.device for value in args if is_tensor(value))
+    found = method(*map(local, args))
+    if isinstance(found, tuple):
+        return tuple(torch.as_tensor(part, device=device) for part in found)
+    return torch.as_tensor(found, device=device)
 
 
 def import_torch() -> Any:

@@ -68,7 +68,7 @@ def one_blas_thread(size: int) -> Any:
     Parameters
     ----------
     size : int
-        Order of the matrices at hand.
+        Order of the matrices involved.
     """
     return nullcontext() if size < 64 else _Alone()
 

@@ -165,18 +165,13 @@ def _draw_vertex(at, gain, count, loss, total, limit, heat, rng):
         while k < count and at[order[k]] - here <= _SAME * (1.0 + abs(here)):
             loss += gain[order[k]]
             k += 1
-        least = min(before, loss)
-        if least <= limit or chosen < 0:
-            rank = -least / heat - np.log(-np.log(rng.random()))
-            if rank > best:
-                best, found, side = rank, least, 1.0
-                chosen = order[first + rng.integers(0, k - first)]
-        least = total - max(before, loss)
-        if least <= limit:
-            rank = -least / heat - np.log(-np.log(rng.random()))
-            if rank > best:
-                best, found, side = rank, least, -1.0
-                chosen = order[first + rng.integers(0, k - first)]
+        for opposite in (False, True):
+            least = total - max(before, loss) if opposite else min(before, loss)
+            if least <= limit or (chosen < 0 and not opposite):
+                rank = -least / heat - np.log(-np.log(rng.random()))
+                if rank > best:
+                    best, found, side = rank, least, -1.0 if opposite else 1.0
+                    chosen = order[first + rng.integers(0, k - first)]
     return chosen, found, side
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT
+from bblr._numeric.layouts import FAR, layout
+from bblr._numeric.tensors import beside, is_tensor, namespace
 from bblr._numeric.threads import map_ranges
 
 Floats = NDArray[np.float64]
-
-# Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
-_FAR = 2.0**52
 
 
 # From so many rows on NumPy's sort, several times as fast as numba's, is worth its calls.
@@ -36,7 +35,7 @@ def _points(raw, direction, y, weight, at, gain):
             here += weight[i]
         point = -raw[i] / direction[i] if direction[i] != 0.0 else np.inf
         # A row that changes sign only beyond every float, or never, stands still.
-        if weight[i] > 0.0 and abs(point) < _FAR:
+        if weight[i] > 0.0 and abs(point) < FAR:
             at[m] = point
             # Far to the left exactly the rows that improve with the step are wrong.
             rising = y[i] * direction[i] > 0.0
@@ -65,7 +64,7 @@ def _merge(at, gain, more_at, more_gain):
 
 
 @njit(**JIT)
-def _lowest(at, gain, here, left, slack):
+def _lowest_compiled(at, gain, here, left, slack):
     """Return the middle of the stretch of fewest errors between sorted points, nearest first."""
     best = here
     step = 0.0
@@ -89,7 +88,7 @@ def _lowest(at, gain, here, left, slack):
 
 
 @njit(**JIT)
-def _errors(raw, direction, y, weight, step):
+def _errors_compiled(raw, direction, y, weight, step):
     total = 0.0
     for i in range(len(raw)):
         if y[i] * (raw[i] + step * direction[i]) <= 0.0:
@@ -102,8 +101,8 @@ def _short_line(raw, direction, y, weight, slack):
     at, gain = np.empty(len(raw)), np.empty(len(raw))
     m, here, left = _points(raw, direction, y, weight, at, gain)
     order = np.argsort(at[:m])
-    step = _lowest(at[order], gain[order], here, left, slack)
-    return step, _errors(raw, direction, y, weight, step), here
+    step = _lowest_compiled(at[order], gain[order], here, left, slack)
+    return step, _errors_compiled(raw, direction, y, weight, step), here
 
 
 def _long_line(
@@ -118,7 +117,7 @@ def _long_line(
 
     def errors(_: int, start: int, stop: int) -> float:
         own = slice(start, stop)
-        return float(_errors(raw[own], direction[own], y[own], weight[own], step))
+        return float(_errors_compiled(raw[own], direction[own], y[own], weight[own], step))
 
     work = 32 * len(raw)
     parts = map_ranges(points, len(raw), work)
@@ -126,7 +125,7 @@ def _long_line(
     for more_at, more_gain, _, _ in parts[1:]:
         at, gain = _merge(at, gain, more_at, more_gain)
     here, left = sum(part[2] for part in parts), sum(part[3] for part in parts)
-    step = _lowest(at, gain, here, left, slack)
+    step = _lowest_compiled(at, gain, here, left, slack)
     return step, sum(map_ranges(errors, len(raw), work // 8)), here
 
 
@@ -144,72 +143,77 @@ def exact_line(
     return 0.0, float(here), float(here)
 
 
-def zero_one_line(
-    decision: Floats, change: Floats, y: NDArray[Any], weight: Floats
-) -> tuple[float, float, float]:
+def zero_one_line(decision: Any, change: Any, y: Any, weight: Any) -> tuple[float, float, float]:
     """Return the step of fewest errors along a change of the scores, the errors there and here.
 
-    A score on the boundary, or a tie between classes, is an error.
+    A score on the boundary, or a tie between classes, is an error. The vectors are arrays or
+    tensors.
     """
-    line = exact_line if decision.ndim == 1 else several_line
-    step, errors, here = line(decision, change, y, weight)
-    return float(step), float(errors), float(here)
+    if decision.ndim == 1 and not is_tensor(decision):
+        return exact_line(decision, change, y, weight)
+    ends = line_ends(decision, change, y, weight)
+    xp, slack = namespace(decision), 1e-12 * ends.total
+    points, gain = merged(ends.at, ends.gain)
+    bounds = xp.cat([beside([-np.inf], points), points, beside([np.inf], points)])
+    losses = xp.cat([beside([0.0], gain), gain]).cumsum(0) + ends.left
+    step = lowest(losses, middles(bounds[:-1], bounds[1:], ends.far), ends.here, slack)
+    # A stretch may be too narrow for any float to lie inside: believe only what is there.
+    there = errors(y, decision + step * change, weight)
+    return (step, there, ends.here) if there < ends.here - slack else (0.0, ends.here, ends.here)
 
 
-def several_line(
-    raw: Floats, change: Floats, y: NDArray[np.intp], weight: Floats
-) -> tuple[float, float, float]:
-    """Return (step, errors there, errors at step 0) of the loss of many classes along a line.
+class Ends(NamedTuple):
+    """Where the loss changes along a line, and by how much.
 
-    An example is right while its own score exceeds every other one: on one open stretch of steps.
-    Sorting the ends of the stretches finds the best step, chosen as in :func:`exact_line`.
+    `left` is the loss far to the left, `here` at step 0, `total` the weight of all rows. Beyond
+    the first and the last change a step goes on by 1, of many classes (`far` = 1) by as much as it
+    has come.
     """
-    low, high, right_here = right_stretch(raw, change, y)
-    can = low < high
-    low, high, held = low[can], high[can], weight[can]
-    total = float(weight.sum())
-    ends = np.unique(np.concatenate([low, high]))
-    ends = ends[np.isfinite(ends)]
-    right = np.zeros(len(ends) + 1)
-    np.add.at(right, np.searchsorted(ends, low, side="right"), held)
-    # A stretch that ends at ends[k] covers the gaps up to number k.
-    leave = np.searchsorted(ends, high, side="left") + 1
-    np.subtract.at(right, leave[np.isfinite(high)], held[np.isfinite(high)])
-    right = np.cumsum(right)
-    still = float(weight[right_here].sum())
-    best = float(right.max())
-    if not best > still * (1.0 + 1e-12):
-        return 0.0, total - still, total - still
-    bounds = np.concatenate([[-np.inf], ends, [np.inf]])
-    steps = [_middle(bounds[k], bounds[k + 1]) for k in np.flatnonzero(right == right.max())]
-    return min(steps, key=abs), total - best, total - still
+
+    at: Any
+    gain: Any
+    left: float
+    here: float
+    total: float
+    far: float
 
 
-def right_stretch(
-    raw: Floats, change: Floats, y: NDArray[np.intp]
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return between which steps each example is right, and whether it is at step 0.
-
-    Where it never is, the stretch ends before it begins.
-    """
-    rows = np.arange(len(y))
-    lead = raw[rows, y][:, None] - raw
-    gain = change[rows, y][:, None] - change
-    gain[rows, y], lead[rows, y] = 0.0, 1.0
+def line_ends(decision: Any, change: Any, y: Any, weight: Any) -> Ends:
+    """Return the changes of the loss along a line, in any order."""
+    form = layout(decision)
     with np.errstate(divide="ignore", invalid="ignore"):
-        cross = -lead / gain
-    low = np.where(gain > 0, cross, -np.inf).max(axis=1)
-    high = np.where(gain < 0, cross, np.inf).min(axis=1)
-    never = ((gain == 0) & (lead <= 0)).any(axis=1)
-    right = np.asarray((lead > 0).all(axis=1))
-    return np.where(never, np.inf, low), np.asarray(high), right
+        at, gain, left = form.ends(decision, change, y, weight)
+    here, total = errors(y, decision, weight), float(weight.sum())
+    return Ends(at, gain, float(left), here, total, form.far)
 
 
-def _middle(low: float, high: float) -> float:
-    if np.isinf(low) and np.isinf(high):
+def merged(at: Any, gain: Any) -> tuple[Any, Any]:
+    """Return the steps at which the loss changes, in order, and the sum of its changes at each."""
+    xp = namespace(at)
+    points, place = xp.unique(at, return_inverse=True)
+    return points, xp.bincount(place, gain, len(points))
+
+
+def middles(low: Any, high: Any, far: float) -> Any:
+    """Return the middle of each stretch of steps; one without an end is left a little way in."""
+    xp = namespace(low)
+    reach = [abs(xp.where(abs(ends) < np.inf, ends, 0.0)) for ends in (high, low)]
+    before, after = (xp.where(far * size > 1, far * size, 1.0) for size in reach)
+    with np.errstate(invalid="ignore"):
+        inside = xp.where(high < np.inf, 0.5 * (low + high), low + after)
+    whole = xp.where(high < np.inf, high - before, 0.0)
+    return xp.where(low > -np.inf, inside, whole)
+
+
+def lowest(losses: Any, steps: Any, here: float, slack: float) -> float:
+    """Return the step of the least loss, the nearest to 0 among equals; 0 if none gains."""
+    least = float(losses.min())
+    if not least < here - slack:
         return 0.0
-    if np.isinf(low):
-        return high - max(1.0, abs(high))
-    if np.isinf(high):
-        return low + max(1.0, abs(low))
-    return 0.5 * (low + high)
+    equal = steps[losses <= least + slack]
+    return float(equal[abs(equal).argmin()])
+
+
+def errors(y: Any, decision: Any, weight: Any) -> float:
+    """Return the weight of the rows that are errors, strictly: a tie is one."""
+    return float((weight * layout(decision).is_wrong(y, decision)).sum())

@@ -1,4 +1,4 @@
-"""Audit of labels: rows whose label is probably wrong, ranked by evidence."""
+"""Label audit: rows ranked by the evidence that their label is wrong."""
 
 from bblr.audit.find import find_label_errors
 from bblr.audit.result import LabelErrors

@@ -74,7 +74,7 @@ def flip_pass(
                         posterior * other - share * (other - pull[m])
                     )
         if w == 1.0:
-            # Logarithms of a block at once take a quarter of the time.
+            # Logarithms in blocks take a quarter of the time.
             block[filled] = p
             filled += 1
             if filled == BLOCK:
@@ -109,7 +109,7 @@ def _shares(below, gamma, shift, out):
             top = max(top, out[i, k])
         for k in range(classes):
             out[i, k] -= top
-    # None is above 0. By blocks, from one array into another, it takes a quarter of the time.
+    # All are at most 0. Exponentials in blocks take a quarter of the time.
     flat = out.reshape(-1)
     raw, bits = np.empty(BLOCK), np.empty(BLOCK, np.int64)
     for start in range(0, flat.size, BLOCK):

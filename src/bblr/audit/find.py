@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -17,13 +18,13 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bblr._checks import check_jobs
+from bblr._checks import CONSTRAINTS
 from bblr._numeric.tensors import local
+from bblr.audit.fixed_settings import with_fixed_settings
 from bblr.audit.flips import estimate_flips
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.audit.models import class_scores, fitted
 from bblr.audit.result import LabelErrors
-from bblr.audit.settled import settled
 from bblr.inputs.disk import ShardAdapter
 from bblr.inputs.in_memory import rows_in_memory
 from bblr.inputs.labels import found_classes
@@ -44,32 +45,32 @@ def find_label_errors(
 ) -> LabelErrors:
     """Rank rows by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it. From these scores the rates are
-    estimated at which each class was given the label of each other one, and from the rates the
-    log-odds that the label of a row is wrong.
+    Every row is scored by models that were trained without it. The scores give estimates of the
+    rates at which each class was given the label of each other class, and these the log-odds that
+    a label is wrong.
 
     Parameters
     ----------
     estimator : classifier
-        Any classifier with ``decision_function`` or ``predict_proba``, pipelines included; it is
-        cloned, not changed. ``BBLRClassifier()`` ranked best where we looked.
+        Any classifier with ``decision_function`` or ``predict_proba``, including pipelines; it is
+        cloned. ``BBLRClassifier()`` ranked best in our comparisons.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Rows, as the estimator takes them, in memory.
+        Rows in memory, in any form that the estimator accepts.
     y : array-like of shape (n_samples,)
         Labels, two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights for ``fit``; of a pipeline, for its last step, also within a search. A row of
-        weight 0 is scored all the same.
+        Weights for ``fit``, passed to the last step of a pipeline, also within a search. Rows of
+        weight 0 are scored as well.
     cv : int, splitter or iterable, default=5
-        Folds. An integer means stratified folds in random order; scores of a row that a splitter
-        holds out more than once are averaged.
+        Folds. An integer means shuffled stratified folds; scores of rows that a splitter holds out
+        more than once are averaged.
     in_sample : bool, default=False
-        Score rows by one model that was trained on all of them: a fifth of the time,
-        but a label then speaks for itself, and in many dimensions it always wins.
+        Score rows by one model trained on all of them. It takes a fifth of the time, but a model
+        that has seen a label tends to reproduce it, in many dimensions always.
     n_jobs : int or None, default=None
-        Folds to work on at the same time, by joblib. The result does not depend on it.
+        Folds to run in parallel, by joblib. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the division into folds.
+        Seed for the folds.
 
     Returns
     -------
@@ -79,19 +80,19 @@ def find_label_errors(
 
     Notes
     -----
-    With s the softmax of the scores, sharpened and shifted as suits them best, and T[k, g] the
-    rate at which class k is given label g, label g is wrong at odds of
+    With s the softmax of the scores, with fitted sharpness and shifts, and T[k, g] the rate at
+    which class k is given label g, the odds that label g is wrong are
     sum_{k != g} T[k, g] s_k / (T[g, g] s_g).
 
-    Where classes overlap, noise and overlap look alike. Rates are believed only as far as the
-    likelihood gains by them and as they exceed the overlap, so that clean labels raise few doubts;
-    there the estimate of the number of errors is too low rather than too high.
+    Where classes overlap, noise cannot be told from overlap. Rates are shrunk unless they improve
+    the likelihood clearly and exceed the overlap, so that few clean labels are flagged; the number
+    of errors is then underestimated rather than overestimated.
 
     ``BBLRClassifierCV`` and ``KernelBBLRClassifierCV`` choose their settings once, on all rows;
     the folds are fitted with these. Other searches (``GridSearchCV``) are run in every fold.
 
-    Labels that cannot be learned look like wrong ones. Where classes overlap, look at what was
-    found before you change it.
+    Labels that the classifier cannot learn look like errors. Where classes overlap, review the
+    rows before you change their labels.
 
     Examples
     --------
@@ -104,10 +105,10 @@ def find_label_errors(
     True
     """
     _check_estimator(estimator)
-    check_jobs(n_jobs)
+    validate_parameter_constraints(CONSTRAINTS, {"n_jobs": n_jobs}, "find_label_errors")
     data = _labelled(X, y, sample_weight)
     if get_tags(estimator).input_tags.pairwise and not sp.issparse(data.X):
-        # Both sides of a kernel are cut by number, which a data frame takes for names.
+        # Rows and columns of a kernel are selected by position, not by the names of a frame.
         data = data._replace(X=np.asarray(data.X))
     if in_sample:
         model = fitted(estimator, data.X, data.y, data.weight)
@@ -115,7 +116,7 @@ def find_label_errors(
     else:
         _check_learns(estimator)
         folds = make_folds(cv, data, random_state)
-        raw = held_out_scores(settled(estimator, data), data, folds, n_jobs)
+        raw = held_out_scores(with_fixed_settings(estimator, data), data, folds, n_jobs)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     flips = estimate_flips(raw, data.codes, weight)
     return LabelErrors(
@@ -128,7 +129,7 @@ def find_label_errors(
 
 
 def _check_estimator(estimator: Any) -> None:
-    # Some have the methods only once they are fitted.
+    # Some estimators have these methods only once they are fitted.
     whole = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     if not whole or not is_classifier(estimator):
         raise TypeError(
@@ -141,9 +142,9 @@ def _check_learns(estimator: Any) -> None:
     parts = (estimator, *estimator.get_params().values())
     if any(isinstance(part, FrozenEstimator) and is_classifier(part) for part in parts):
         raise ValueError(
-            "estimator is frozen: it cannot be trained without the rows it is to score. Give the "
-            "classifier itself; or score all rows by the frozen one, with in_sample=True, or with "
-            "outlier_scores if it is one of bblr."
+            "estimator is frozen: it cannot be trained without the rows it is to score. Pass the "
+            "classifier itself; or score all rows with the frozen one by in_sample=True, or by "
+            "outlier_scores if it is a classifier of bblr."
         )
 
 
@@ -171,6 +172,6 @@ def _labelled(X: Any, y: Any, sample_weight: Any) -> Labelled:
 
 
 def _is_missing(label: Any) -> bool:
-    # None, what is not equal to itself, and pandas' own mark, which will not be compared.
+    # None, NaN, and pandas' missing values, which cannot be compared.
     missing = label is None or type(label).__name__ in ("NAType", "NaTType")
     return missing or (isinstance(label, float) and label != label)

@@ -8,27 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bblr.audit.mixture import Mixture, even
+from bblr.audit.mixture import Mixture, symmetric_flips
+from bblr.audit.models import Floats
 
-Floats = NDArray[np.float64]
-
-# Imagined rows of each class that follow the common rate: few, so that a class can go its own way.
+# Pseudo-rows per class that follow the common rate: few, so that a class can deviate from it.
 _POOLED = 20.0
-# Twice the log likelihood that a rate must gain to count at all, and for each parameter more.
+# Twice the log likelihood that a rate must gain to count, and for each further parameter.
 _LEAST_GAIN, _GAIN_EACH = 4.0, 2.0
-# How much of the overlap may pass for noise: all of it in one class, less where classes agree.
+# Share of the overlap that may be mistaken for noise: all in one class, less over all classes.
 _OVERLAP_ONE, _OVERLAP_ALL = 1.0, 0.5
-# Less trust than this in the rates of a class is none: they would decide which class is accused.
+# Rates of a class are ignored below this trust.
 _LEAST_TRUST = 0.1
-# No estimate says that nothing at all can be wrong: a label may be blind, for each class.
+# Least rate of uninformative labels, in rows per class, and its maximum.
 _LEAST_ROWS, _MOST_FLOOR = 1.0, 0.1
-# Beyond so many classes pairs have too few rows, and one rate serves all.
+# Beyond this many classes pairs have too few rows, and one rate is used for all.
 _MOST_CLASSES = 100
 _TINY = 1e-300
 
 
 class Flips(NamedTuple):
-    """The rates and what they say of each row.
+    """Flip rates, and log-odds and suggestions for each row.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ class Flips(NamedTuple):
     log_odds : ndarray of shape (n_rows,)
         Log-odds that the label of each row is wrong.
     suggested : ndarray of shape (n_rows,)
-        Number of the likeliest class of each row, its label apart.
+        Most probable class of each row other than its label, as a class number.
     """
 
     rates: Floats
@@ -48,19 +47,19 @@ class Flips(NamedTuple):
 def estimate_flips(scores: Floats, codes: NDArray[np.intp], weight: Floats) -> Flips:
     """Estimate by maximum likelihood how often each class was given the label of each other.
 
-    Label g of a row has probability sum_k T[k, g] s_k, where s is the softmax of its scores,
-    sharpened and shifted as suits all rows best, and T the matrix of flip rates. Far from the
-    boundaries s is 0 or 1, and the labels show T alone; near them noise and overlap look alike.
-    So a rate is believed as far as the likelihood gains by it and as it exceeds the overlap.
+    Label g of a row has probability sum_k T[k, g] s_k, where s is the softmax of its scores, with
+    fitted sharpness and shifts, and T the matrix of flip rates. Far from the boundaries s is 0 or
+    1, and the labels depend on T alone; near them noise cannot be told from overlap. So rates are
+    shrunk unless they improve the likelihood clearly and exceed the overlap.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_classes)
-        Scores by models that have not seen the labels; only differences within a row count.
+        Scores by models that have not seen the labels; only differences within a row matter.
     codes : ndarray of shape (n_rows,)
         Class numbers of the labels.
     weight : ndarray of shape (n_rows,)
-        Weights; a row of weight 2 counts as two rows, one of weight 0 is judged and no more.
+        Weights; a row of weight 2 counts as two rows, one of weight 0 is only scored.
 
     Returns
     -------
@@ -83,9 +82,9 @@ def estimate_flips(scores: Floats, codes: NDArray[np.intp], weight: Floats) -> F
            [0.  , 1.  ]]))
     """
     rows = Mixture.of(scores, codes, weight)
-    flips, free = _believed(rows)
+    flips, free = _shrunken_rates(rows)
     moved = rows.sums(flips, free, inform=False).moved
-    # A class that no row seems to belong to keeps the rates that were assumed for it.
+    # A class to which no row seems to belong keeps its prior rates.
     moved += flips / rows.total
     joint = np.log(np.maximum(flips, _TINY)).T[codes] + rows.logits(free)
     every = np.arange(len(codes))
@@ -98,8 +97,8 @@ def estimate_flips(scores: Floats, codes: NDArray[np.intp], weight: Floats) -> F
     )
 
 
-def _believed(rows: Mixture) -> tuple[Floats, Floats]:
-    """Return the flip rates to believe in, and the sharpness and shifts that go with them."""
+def _shrunken_rates(rows: Mixture) -> tuple[Floats, Floats]:
+    """Return shrunken flip rates, and the sharpness and shifts fitted with them."""
     k, total = rows.n_classes, rows.total
     without = rows.calibrated(np.eye(k), rows.start())
     blind, with_blind = rows.blind(without)
@@ -107,51 +106,53 @@ def _believed(rows: Mixture) -> tuple[Floats, Floats]:
     overlap, size = rows.overlap(with_blind.free)
     shared = _OVERLAP_ALL * float(overlap @ size) / total
     floor = min(_LEAST_ROWS * k / total, _MOST_FLOOR)
-    kept = _kept(gain, 1)
-    common = even(max(blind * kept * _clear(blind * (k - 1) / k, shared), floor), k)
+    kept = _shrinkage(gain, 1)
+    common = symmetric_flips(
+        max(blind * kept * _above_overlap(blind * (k - 1) / k, shared), floor), k
+    )
     flips, free = common, with_blind.free
     if k <= _MOST_CLASSES:
-        pooled = even(max(blind * kept, floor), k)
-        flips, free = _own_rates(rows, pooled, common, free)
+        pooled = symmetric_flips(max(blind * kept, floor), k)
+        flips, free = _rates_by_class(rows, pooled, common, free)
     return flips, rows.calibrated(flips, free).free
 
 
-def _own_rates(
+def _rates_by_class(
     rows: Mixture, pooled: Floats, common: Floats, free: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the flip rates of each class where they are to be believed, else the common ones.
+    """Return the flip rates of each class, shrunk towards the common ones.
 
-    Also the sharpness and shifts to go on from.
+    Also the sharpness and shifts to continue from.
     """
-    flips, own = rows.unequal(_POOLED * pooled, free)
+    flips, own = rows.rates_by_class(_POOLED * pooled, free)
     own, value = rows.calibrated(flips, own)
     overlap, _ = rows.overlap(own)
-    believed = common.copy()
+    found = common.copy()
     n_classes = rows.n_classes
     for k in range(n_classes):
         without = flips.copy()
         without[k] = pooled[k]
-        # Other sharpness and shifts make up for some of the loss: where even all of it is too
-        # little, they need not be sought.
+        # Refitted sharpness and shifts would recover part of the loss: where all of it is too
+        # little, no refit is needed.
         most = value - rows.sums(without, own, inform=False).value
-        if _kept(most, n_classes - 1) < _LEAST_TRUST:
+        if _shrinkage(most, n_classes - 1) < _LEAST_TRUST:
             continue
         gain = value - rows.calibrated(without, own).value
         apart = abs(float(flips[k, k] - pooled[k, k]))
-        clear = _clear(apart, _OVERLAP_ONE * float(overlap[k]))
-        trust = _kept(gain, n_classes - 1) * clear
+        above = _above_overlap(apart, _OVERLAP_ONE * float(overlap[k]))
+        trust = _shrinkage(gain, n_classes - 1) * above
         if trust >= _LEAST_TRUST:
-            believed[k] += trust * (flips[k] - common[k])
+            found[k] += trust * (flips[k] - common[k])
             free = own
-    return believed, free
+    return found, free
 
 
-def _kept(gain: float, parameters: int) -> float:
-    """Return how much of an estimate to keep, by the log likelihood that it gains."""
+def _shrinkage(gain: float, parameters: int) -> float:
+    """Return the factor by which to shrink an estimate, given its gain in log likelihood."""
     least = _LEAST_GAIN + _GAIN_EACH * (parameters - 1)
     return 1.0 - (least / max(2.0 * gain, least)) ** 2
 
 
-def _clear(wrong: float, overlap: float) -> float:
-    """Return how far a rate stands out above what overlap could pass off as noise."""
+def _above_overlap(wrong: float, overlap: float) -> float:
+    """Return, between 0 and 1, how far a rate exceeds what overlap could explain."""
     return wrong**2 / max(wrong**2 + overlap**2, _TINY)

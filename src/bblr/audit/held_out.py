@@ -14,13 +14,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from bblr._checks import check_number
 from bblr.audit.models import Floats, class_scores, fitted
+from bblr.training.folds import Fold
 
 # Rows that show what the columns of a decision function mean.
 _KNOWN = 200
 
 
 class Labelled(NamedTuple):
-    """Rows with labels, their class numbers, and weights if there are any."""
+    """Rows with labels, class numbers, and weights if any."""
 
     X: Any
     y: NDArray[Any]
@@ -29,17 +30,10 @@ class Labelled(NamedTuple):
     weight: Floats | None
 
 
-class HeldOutFold(NamedTuple):
-    """Row numbers to train on and to score."""
+def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[Fold]:
+    """Return the folds of a ``cv`` parameter; every row is scored at least once.
 
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-
-def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[HeldOutFold]:
-    """Return the folds a ``cv`` parameter stands for; every row is scored at least once.
-
-    Rows of zero weight are trained on by nobody, and scored by all folds.
+    Rows of zero weight are in no training part, and are scored in all folds.
     """
     if not isinstance(cv, int | np.integer):
         return _given_folds(cv, data)
@@ -50,24 +44,24 @@ def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[HeldOutFold]:
     _check_counts(counts, data)
     rng = check_random_state(random_state)
     others = np.setdiff1d(np.arange(n), counted)
-    dealt = _deal(data.codes[counted], min(int(cv), len(counted)), rng)
+    fold_of = _assign_folds(data.codes[counted], min(int(cv), len(counted)), rng)
     return [
-        HeldOutFold(counted[dealt != k], np.append(counted[dealt == k], others))
-        for k in range(dealt.max() + 1)
+        Fold(counted[fold_of != k], np.append(counted[fold_of == k], others))
+        for k in range(fold_of.max() + 1)
     ]
 
 
-def _deal(codes: NDArray[np.intp], n_folds: int, rng: Any) -> NDArray[np.intp]:
-    """Deal shuffled rows to folds, class by class; two rows of a class never share a fold."""
+def _assign_folds(codes: NDArray[np.intp], n_folds: int, rng: Any) -> NDArray[np.intp]:
+    """Assign shuffled rows to folds in turn, class by class: a class of two is in two folds."""
     order = rng.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
-    dealt = np.empty(len(codes), dtype=np.intp)
-    dealt[order] = np.arange(len(codes)) % n_folds
-    return dealt
+    fold_of = np.empty(len(codes), dtype=np.intp)
+    fold_of[order] = np.arange(len(codes)) % n_folds
+    return fold_of
 
 
 def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
-    """Check that each class has two rows to learn from: one is held out."""
+    """Raise a ValueError unless each class has two rows, one of which is held out."""
     if counts.min() >= 2:
         return
     rare = data.classes[counts == counts.min()].tolist()
@@ -84,13 +78,12 @@ def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
     )
 
 
-def _given_folds(cv: Any, data: Labelled) -> list[HeldOutFold]:
+def _given_folds(cv: Any, data: Labelled) -> list[Fold]:
     n = len(data.y)
     folds = [
-        HeldOutFold(_row_numbers(train, n), _row_numbers(test, n))
-        for train, test in _splits(cv, data)
+        Fold(_row_numbers(train, n), _row_numbers(test, n)) for train, test in _splits(cv, data)
     ]
-    # A fold that holds out nothing is not worth a fit.
+    # A fold that holds out nothing needs no fit.
     folds = [fold for fold in folds if len(fold.test)]
     scored = np.zeros(n, dtype=bool)
     for train, test in folds:
@@ -115,13 +108,13 @@ def _splits(cv: Any, data: Labelled) -> list[tuple[Any, Any]]:
         if "group" not in f"{cv!r} {error}".lower():
             raise
         raise ValueError(
-            f"cv={cv!r} needs groups, which are not known here; give its folds themselves, "
+            f"cv={cv!r} needs groups, which are not available here; pass its folds themselves, "
             f"cv=list({cv!r}.split(X, y, groups))."
         ) from error
 
 
 def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:
-    """Return row numbers from 0, also of a mask; -1 would hide that a row is held out."""
+    """Return row indices, also from a mask; negative ones could hide that a row is held out."""
     rows = np.asarray(rows)
     if rows.dtype == bool and rows.shape == (n,):
         return np.flatnonzero(rows)
@@ -135,7 +128,7 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:
 
 
 def held_out_scores(
-    estimator: Any, data: Labelled, folds: Sequence[HeldOutFold], n_jobs: int | None
+    estimator: Any, data: Labelled, folds: Sequence[Fold], n_jobs: int | None
 ) -> Floats:
     """Return the mean score of each row for each class over the folds that hold it out."""
     parts = Parallel(n_jobs=n_jobs)(delayed(_fold_scores)(estimator, data, fold) for fold in folds)
@@ -146,7 +139,7 @@ def held_out_scores(
     return total / times[:, None]
 
 
-def _fold_scores(estimator: Any, data: Labelled, fold: HeldOutFold) -> Floats:
+def _fold_scores(estimator: Any, data: Labelled, fold: Fold) -> Floats:
     X, y = _safe_split(estimator, data.X, data.y, fold.train)
     weight = None if data.weight is None else data.weight[fold.train]
     model = fitted(estimator, X, y, weight)

@@ -1,4 +1,4 @@
-"""Labels as a mixture: a true class drawn from sharpened scores, then perhaps flipped."""
+"""Labels as a mixture: a true class drawn from sharpened scores, and then possibly flipped."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bblr.audit.compiled_mixture import flip_pass
-
-Floats = NDArray[np.float64]
+from bblr.audit.models import Floats
 
 # Widths of the priors on the logarithm of the sharpness and on the shifts of the classes.
 _LOG_GAMMA_SCALE, _SHIFT_SCALE = 3.0, 1.0
-# The share of blind labels stays below this, so that every class can be the likeliest one.
+# Largest share of blind (uninformative) labels: every class can still be the most probable.
 _MOST_BLIND = 0.95
-# Less than so many rows are none: the logit of their share would run off to minus infinity.
+# Fewer rows than this count as none, since the logit of their share would diverge.
 _LEAST_BLIND, _LOGIT_PRECISION = 0.1, 1e-4
-# Weights add up to no less and no more, so that numbers stay within reason.
+# Bounds on the sum of the weights.
 _LEAST_TOTAL, _MOST_TOTAL = 1.0, 1e9
 _STEPS, _HALVINGS, _DECREMENT, _FAR = 60, 30, 1e-4, 50.0
 _LEAST_CURVATURE = 1e-3
@@ -29,14 +28,14 @@ _TINY = 1e-300
 
 
 class MixtureFit(NamedTuple):
-    """Sharpness (its logarithm) and shifts of the classes, and the log posterior they reach."""
+    """Log sharpness and shifts of the classes, and their log posterior."""
 
     free: Floats
     value: float
 
 
 class Sums(NamedTuple):
-    """What one pass over the rows adds up; see `flip_pass`."""
+    """Sums over the rows; see `flip_pass`."""
 
     value: float
     gradient: Floats
@@ -64,9 +63,9 @@ class Mixture:
 
     @classmethod
     def of(cls, scores: Floats, codes: NDArray[np.intp], weight: Floats) -> Mixture:
-        """Make it from scores in any unit, and weights of which some are positive."""
+        """Make one from scores in any unit; some weights must be positive."""
         centred = scores - scores.mean(axis=1, keepdims=True)
-        # Through a power of two, which changes no digit: squares of large scores may overflow.
+        # Scaled by a power of two, which is exact, since squares of large scores may overflow.
         power = np.frexp(np.abs(centred).max())[1]
         spread = np.average((np.ldexp(centred, -power) ** 2).mean(axis=1), weights=weight)
         scale = float(np.ldexp(np.sqrt(spread), power)) or 1.0
@@ -134,26 +133,26 @@ class Mixture:
     def calibrated(self, flips: Floats, free: Floats) -> MixtureFit:
         """Return the likeliest sharpness and shifts for given flip rates."""
 
-        def look(free: Floats) -> tuple[float, Floats, Floats]:
+        def evaluate(free: Floats) -> tuple[float, Floats, Floats]:
             sums = self.sums(flips, free)
             return sums.value, sums.gradient[1:], sums.information[1:, 1:]
 
-        return _climb(look, free)
+        return _newton(evaluate, free)
 
     def blind(self, without: MixtureFit) -> tuple[float, MixtureFit]:
-        """Return the likeliest share of labels that are drawn from all classes alike."""
+        """Return the most likely share of labels drawn uniformly from all classes, and its fit."""
         k = self.n_classes
         toward = np.full((k, k), 1.0 / k) - np.eye(k)
 
-        def look(x: Floats) -> tuple[float, Floats, Floats]:
+        def evaluate(x: Floats) -> tuple[float, Floats, Floats]:
             part = float(expit(np.clip(x[0], -_FAR, _FAR)))
-            sums = self.sums(even(_MOST_BLIND * part, k), x[1:], toward)
+            sums = self.sums(symmetric_flips(_MOST_BLIND * part, k), x[1:], toward)
             # From the share to its logit.
             slope = _MOST_BLIND * part * (1.0 - part)
             sums.information[0] *= slope
             sums.information[:, 0] *= slope
-            bend = slope * (1.0 - 2.0 * part) * sums.gradient[0]
-            sums.information[0, 0] += _LOGIT_PRECISION - bend
+            second = slope * (1.0 - 2.0 * part) * sums.gradient[0]
+            sums.information[0, 0] += _LOGIT_PRECISION - second
             sums.gradient[0] = slope * sums.gradient[0] - _LOGIT_PRECISION * x[0]
             value = sums.value - 0.5 * _LOGIT_PRECISION * x[0] ** 2
             return value, sums.gradient, sums.information
@@ -162,15 +161,15 @@ class Mixture:
         wrong = self.weight @ (self.logits(without.free).argmax(axis=1) != self.codes)
         part = min(max((wrong + 1.0) / (self.total + 1.0), 0.01), 0.8)
         least = np.log(_LEAST_BLIND / self.total)
-        x, value = _climb(look, np.r_[np.log(part / (1.0 - part)), without.free], least)
+        x, value = _newton(evaluate, np.r_[np.log(part / (1.0 - part)), without.free], least)
         if x[0] < least:
             return 0.0, without
         return _MOST_BLIND * float(expit(x[0])), MixtureFit(x[1:], value)
 
-    def unequal(self, imagined: Floats, free: Floats) -> tuple[Floats, Floats]:
-        """Return the likeliest flip rates, beside imagined rows by true class and label.
+    def rates_by_class(self, pseudo_counts: Floats, free: Floats) -> tuple[Floats, Floats]:
+        """Return the most likely flip rates, given pseudo-counts by true class and label.
 
-        Also the sharpness and shifts that go with them, by a search that ends early.
+        Also the sharpness and shifts fitted with them, by a search that stops early.
         """
         k, total = self.n_classes, self.total
         off = ~np.eye(k, dtype=bool)
@@ -181,46 +180,48 @@ class Mixture:
             flips = np.exp(raw - raw.max(axis=1, keepdims=True))
             return np.asarray(flips / flips.sum(axis=1, keepdims=True))
 
-        def look(x: Floats) -> tuple[float, Floats]:
+        def evaluate(x: Floats) -> tuple[float, Floats]:
             flips = unpack(x)
             sums = self.sums(flips, x[: 1 + k], inform=False)
-            value = sums.value + float((imagined * np.log(np.maximum(flips, _TINY))).sum())
-            counts = sums.moved + imagined
+            value = sums.value + float((pseudo_counts * np.log(np.maximum(flips, _TINY))).sum())
+            counts = sums.moved + pseudo_counts
             by_flips = counts - counts.sum(axis=1, keepdims=True) * flips
             return -value / total, -np.r_[sums.gradient[1:], by_flips[off]] / total
 
-        first = np.log(np.maximum(imagined, _TINY))
+        first = np.log(np.maximum(pseudo_counts, _TINY))
         first = np.maximum(first - np.diag(first)[:, None], np.log(0.05 / k))[off]
         found = minimize(
-            look, np.r_[free, first], jac=True, method="L-BFGS-B",
+            evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",
             options={"maxiter": 300, "gtol": 1e-6, "ftol": 1e-7},
         )  # fmt: skip
         return unpack(found.x), found.x[: 1 + k]
 
 
-def even(blind: float, n_classes: int) -> Floats:
-    """Return the flip rates where a share of the labels is drawn from all classes alike."""
+def symmetric_flips(blind: float, n_classes: int) -> Floats:
+    """Return the flip rates if a share of the labels is drawn uniformly from all classes."""
     return (1.0 - blind) * np.eye(n_classes) + blind / n_classes
 
 
-def _climb(
-    look: Callable[[Floats], tuple[float, Floats, Floats]], free: Floats, least: float = -np.inf
+def _newton(
+    evaluate: Callable[[Floats], tuple[float, Floats, Floats]],
+    free: Floats,
+    least: float = -np.inf,
 ) -> MixtureFit:
-    """Maximise a log posterior by Newton steps, from its derivatives and minus its second ones.
+    """Maximise a log posterior by Newton steps, from its gradient and negative Hessian.
 
-    It is over when the first number falls below the `least`, too.
+    Also stops when the first parameter falls below `least`.
     """
-    value, gradient, information = look(free)
+    value, gradient, information = evaluate(free)
     for _ in range(_STEPS):
         if free[0] < least:
             break
-        # Where it is not concave the curvature still tells how far to go.
+        # Where the function is not concave, the size of the curvature still scales the step.
         curvature, axes = np.linalg.eigh(information)
         step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(curvature), _LEAST_CURVATURE))
         if float(gradient @ step) < _DECREMENT:
             break
         for _ in range(_HALVINGS):
-            new = look(free + step)
+            new = evaluate(free + step)
             if new[0] > value:
                 break
             step *= 0.5

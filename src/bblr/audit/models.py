@@ -1,4 +1,4 @@
-"""Classifiers of any make: fitted copies, and a score a row and class."""
+"""Classifiers of any library: fitted copies, and scores per row and class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 Floats = NDArray[np.float64]
 
-# Probabilities of exactly 0 count as this.
+# Least probability, for logarithms.
 _LEAST = 1e-6
 
 
@@ -33,7 +33,7 @@ def fitted(estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> An
 
 def _weight_name(estimator: Any) -> str:
     if hasattr(estimator, "refit") and hasattr(estimator, "estimator"):
-        # A search of settings, which passes on what it is given.
+        # A search such as GridSearchCV passes it on.
         return _weight_name(estimator.estimator)
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
@@ -42,10 +42,10 @@ def _weight_name(estimator: Any) -> str:
 
 
 def class_scores(model: Any, X: Any, known: Any, classes: NDArray[Any]) -> Floats:
-    """Return a score a row and class whose softmax are the probabilities before the plateaus.
+    """Return scores per row and class whose softmax is the class probabilities without plateaus.
 
-    The decision function has them where there is one: it does not end where probabilities do.
-    Where it has many columns, rows the model `known` from training show what they mean.
+    The decision function is preferred, since it does not saturate. Where it has several columns,
+    the predictions for `known` training rows show whether they are classes.
     """
     if not np.array_equal(getattr(model, "classes_", ()), classes):
         raise ValueError(
@@ -67,19 +67,20 @@ def class_scores(model: Any, X: Any, known: Any, classes: NDArray[Any]) -> Float
 
 
 def _decisions(model: Any, X: Any, known: Any, classes: NDArray[Any]) -> Floats | None:
-    """Return the decision function, a column a class, or None if probabilities must serve."""
+    """Return the decision function, one column per class, or None to use probabilities."""
     decides, weighs = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
     if decides:
         raw = np.asarray(model.decision_function(X), dtype=np.float64)
         if raw.ndim == 1 and len(classes) == 2:
             return np.column_stack([-0.5 * raw, 0.5 * raw])
-        if raw.shape[1:] == (len(classes),) and _is_by_class(model, known, classes):
+        if raw.shape[1:] == (len(classes),) and _has_column_per_class(model, known, classes):
             return raw
     if weighs:
         return None
     if decides:
         raise ValueError(
-            f"estimator must have a decision_function with a column a class; that of {model!r} "
+            "estimator must have a decision_function with one column per class; that of "
+            f"{model!r} "
             'has others: use decision_function_shape="ovr" if there is such a parameter, or a '
             "classifier with predict_proba."
         )
@@ -89,11 +90,11 @@ def _decisions(model: Any, X: Any, known: Any, classes: NDArray[Any]) -> Floats 
     )
 
 
-def _is_by_class(model: Any, known: Any, classes: NDArray[Any]) -> bool:
-    """Say whether the columns are classes; of three classes there are as many pairs.
+def _has_column_per_class(model: Any, known: Any, classes: NDArray[Any]) -> bool:
+    """Return whether columns are classes rather than pairs: three classes have three pairs.
 
-    The largest column need not be predicted in every row: `SVC` breaks ties of votes otherwise,
-    and unequal plateaus shift the boundaries. Other columns than classes are right by chance.
+    The largest column need not always be the prediction: `SVC` breaks ties of votes differently,
+    and unequal plateaus shift the boundaries. Columns of pairs agree only by chance.
     """
     raw, predicted = np.asarray(model.decision_function(known)), np.asarray(model.predict(known))
     right = np.mean(classes[raw.argmax(axis=1)] == predicted)

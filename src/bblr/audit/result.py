@@ -1,4 +1,4 @@
-"""What an audit of labels has found."""
+"""The result of a label audit."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["LabelErrors"]
 
 @dataclass(frozen=True, eq=False)
 class LabelErrors:
-    """What :func:`~bblr.find_label_errors` has found; rows are counted from 0.
+    """The result of :func:`~bblr.find_label_errors`.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,)
         Log-odds that the label of each row is wrong.
     suggested : ndarray of shape (n_samples,)
-        The likeliest class of each row, its label apart: what to write where that is wrong.
+        The most probable class of each row other than its label.
     flip_rates : ndarray of shape (n_classes, n_classes), default=None
-        Estimated share of the rows of each true class (rows) that were given each label (columns):
-        the diagonal was labelled rightly.
+        Estimated share of each true class (rows) that was given each label (columns); the diagonal
+        holds the shares of right labels.
     classes : ndarray of shape (n_classes,), default=None
         The classes, in the order of the rates.
     given : ndarray of shape (n_samples,), default=None
@@ -40,11 +40,11 @@ class LabelErrors:
     n_errors : int
         Estimated number of wrong labels: the sum of the probabilities, rounded.
     class_errors : ndarray of int, shape (n_classes,)
-        How many of these carry the label of each class.
+        The same, by the class of the label.
     ranking : ndarray of shape (n_samples,)
-        All rows, the most evident errors first.
+        Row indices, most probable errors first.
     indices : ndarray of shape (n_errors,)
-        The first rows of the ranking, `class_errors` of each class.
+        Rows estimated to be wrong: the first `class_errors` of each class in the ranking.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LabelErrors:
         """Estimated number of wrong labels among those of each class."""
         n_classes = 1 if self.classes is None else len(self.classes)
         expected = np.bincount(self._codes, self.probability, minlength=n_classes)
-        # What rounding down leaves goes to the largest remainders, for the sum to be n_errors.
+        # The largest remainders are rounded up, so that the sum is n_errors.
         whole = np.floor(expected)
         left = self.n_errors - int(whole.sum())
         whole[np.argsort(whole - expected, kind="stable")[:left]] += 1
@@ -89,12 +89,12 @@ class LabelErrors:
 
     @cached_property
     def ranking(self) -> NDArray[np.intp]:
-        """All rows, the most evident errors first; of equals the first row first."""
+        """Row indices, most probable errors first; ties in the order of rows."""
         return np.argsort(-self.scores, kind="stable")
 
     @cached_property
     def indices(self) -> NDArray[np.intp]:
-        """The first rows of the ranking, as many of each class as are estimated wrong."""
+        """Rows estimated to be wrong, in the order of the ranking."""
         codes = self._codes[self.ranking]
         named = np.zeros(len(codes), dtype=bool)
         for code, count in enumerate(self.class_errors):

@@ -10,11 +10,19 @@ try:
 except ModuleNotFoundError:
     raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
 
+from _bblr_command import Loading
 from bblr._version import __version__
 
 
 class _Commands(typer.core.TyperGroup):
     """The commands; Ctrl-C while one is still loading ends it as it does later."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; load what every command needs, unless only its help is asked for."""
+        if "--help" not in args:
+            with Loading():
+                import bblr.linear  # noqa: F401
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -35,6 +43,13 @@ app = typer.Typer(
 )
 
 # Options that several commands share.
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="An embedded data set, such as heart, or a CSV, Parquet or svmlight file.",
+    ),
+]
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="Column of the file that holds the class.")
 ]
@@ -48,6 +63,11 @@ Drop = Annotated[
 ]
 Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
+
+
+def settings_of(local: dict[str, Any], *several: str) -> dict[str, Any]:
+    """Return the options of a command, those that may be given several times as tuples."""
+    return {**local, **{name: tuple(local[name] or ()) for name in several}}
 
 
 def _print_version(wanted: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,19 +146,17 @@ class FlipRate(NamedTuple):
 
 
 def flip_rates(found: LabelErrors) -> list[FlipRate]:
-    """Return the rates between classes that are worth telling, the highest first."""
+    """Return the rates between classes that are worth a line, the highest first."""
     if found.flip_rates is None or found.classes is None or found.n_errors == 0:
         return []
-    rates = found.flip_rates.copy()
-    np.fill_diagonal(rates, 0.0)
-    order = np.argsort(-rates, axis=None, kind="stable")
-    names = found.classes.tolist()
-    pairs = [divmod(i, len(names)) for i in order.tolist()]
-    return [
-        FlipRate(names[k], names[g], float(rates[k, g]))
-        for k, g in pairs
-        if rates[k, g] >= _LEAST_RATE
+    pairs = product(enumerate(found.classes.tolist()), repeat=2)
+    rates = [
+        FlipRate(true, given, float(found.flip_rates[k, g]))
+        for (k, true), (g, given) in pairs
+        if k != g
     ]
+    worth = [flip for flip in rates if flip.rate >= _LEAST_RATE]
+    return sorted(worth, key=lambda flip: -flip.rate)
 
 
 def plural(count: int, one: str, many: str) -> str:
@@ -166,7 +165,7 @@ def plural(count: int, one: str, many: str) -> str:
 
 
 def estimate(found: LabelErrors, of: str = "") -> str:
-    """Say how many labels are wrong by estimate, without the full stop."""
+    """Return a sentence on the estimated number of wrong labels, without its full stop."""
     if found.n_errors == 0:
         return f"No label{of} looks wrong"
     verb = "is" if found.n_errors == 1 else "are"
@@ -174,7 +173,7 @@ def estimate(found: LabelErrors, of: str = "") -> str:
 
 
 def evidence(found: LabelErrors) -> str:
-    """Say how many rows have more evidence than even; nothing where no label looks wrong."""
+    """Return a clause on the rows more likely wrong than right; empty if no label looks wrong."""
     if found.n_errors == 0:
         return ""
     count = int(found.wrong_plateau.sum())

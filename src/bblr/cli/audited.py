@@ -11,7 +11,7 @@ import numpy as np
 
 from bblr._settings import SettingError
 from bblr.cli.running import about_the_file
-from bblr.datasets import load_uci
+from bblr.datasets import UCI_NAMES, load_uci
 from bblr.io.tables import formats
 from bblr.io.tables.columns_in import Column
 from bblr.io.tables.labels_in import check_classes
@@ -21,9 +21,7 @@ from bblr.io.tables.table_layout import read_training
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EMBEDDED", "Audited", "read_audited"]
-
-EMBEDDED = ("breast", "heart", "liver", "pima")
+__all__ = ["Audited", "read_audited"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Audited:
 
 def read_audited(data: str, target: str | None, drop: Sequence[str]) -> Audited:
     """Load an embedded set by name, or a CSV, Parquet or svmlight file."""
-    if data in EMBEDDED:
+    if data in UCI_NAMES:
         for setting, given in {"target": target, "drop": drop}.items():
             if given:
                 raise SettingError(
@@ -72,7 +70,7 @@ def read_audited(data: str, target: str | None, drop: Sequence[str]) -> Audited:
     if not path.exists():
         raise SettingError(
             "data",
-            f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
+            f"{data!r} is neither an embedded data set ({', '.join(UCI_NAMES)}) nor a file; "
             "check the name or the path",
         )
     with about_the_file():

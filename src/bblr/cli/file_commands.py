@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bblr.cli.app import Drop, Jobs, Target, app
+from bblr.cli.app import Data, Drop, Jobs, Target, app, settings_of
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr fit wrote.")]
 Unseen = Annotated[
@@ -15,6 +15,15 @@ Unseen = Annotated[
     typer.Option(
         help="A text that the training file did not have in that column: error, or zero to take "
         "it for none of the known ones."
+    ),
+]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=VALUE",
+        help="A parameter of the classifier; give one --param for each.",
+        show_default=False,
     ),
 ]
 IgnoreExtra = Annotated[
@@ -31,41 +40,24 @@ def fit(
     classifier: Annotated[
         str, typer.Option(metavar="NAME", help="Any classifier of bblr.")
     ] = "BBLRClassifierCV",
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A parameter of the classifier; give one --param for each.",
-            show_default=False,
-        ),
-    ] = None,
+    params: Params = None,
     seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
 ) -> None:
     """Fit a classifier to a file and save it.
 
     Without --target the last column holds the class; any number of classes will do. The model
-    remembers columns, categories and their encoding. It holds a pickle: only classes of bblr and
-    arrays are let in when it is loaded, but use models from people you trust all the same.
+    remembers columns, categories and their encoding.
     """
+    settings = settings_of(locals(), "drop", "params")
     from bblr.cli.fit_job import FitJob, run_fit
 
-    job = FitJob(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
-        model=model,
-        classifier=classifier,
-        params=tuple(param or ()),
-        seed=seed,
-        force=force,
-    )
-    raise typer.Exit(run_fit(job))
+    raise typer.Exit(run_fit(FitJob(**settings)))
 
 
 @app.command()
 def predict(
-    model: Model,
+    saved: Model,
     data: Annotated[
         Path,
         typer.Argument(
@@ -84,20 +76,17 @@ def predict(
 ) -> None:
     """Predict the class of each row of a file, read block by block.
 
-    The target column may be there or not. The model holds a pickle: use models from people you
-    trust.
+    The target column may be there or not.
     """
+    settings = locals()
     from bblr.cli.predict_job import PredictJob, run_predict
 
-    job = PredictJob(
-        saved=model, data=data, out=out, proba=proba, unseen=unseen, ignore_extra=ignore_extra
-    )
-    raise typer.Exit(run_predict(job))
+    raise typer.Exit(run_predict(PredictJob(**settings)))
 
 
 @app.command()
 def evaluate(
-    model: Model,
+    saved: Model,
     data: Annotated[
         Path,
         typer.Argument(
@@ -124,28 +113,15 @@ def evaluate(
     Prints errors, accuracy, log-loss, expected calibration error, the confusion matrix and the
     recall of each class.
     """
+    settings = locals()
     from bblr.cli.evaluate_job import EvaluateJob, run_evaluate
 
-    job = EvaluateJob(
-        saved=model,
-        data=data,
-        target=target,
-        out=out,
-        unseen=unseen,
-        ignore_extra=ignore_extra,
-    )
-    raise typer.Exit(run_evaluate(job))
+    raise typer.Exit(run_evaluate(EvaluateJob(**settings)))
 
 
 @app.command()
 def audit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="breast, heart, liver, pima, or a CSV, Parquet or svmlight file.",
-        ),
-    ],
+    data: Data,
     target: Target = None,
     drop: Drop = None,
     out: Annotated[
@@ -159,14 +135,7 @@ def audit(
             show_default="BBLRClassifier",
         ),
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A parameter of the classifier; give one --param for each.",
-            show_default=False,
-        ),
-    ] = None,
+    params: Params = None,
     in_sample: Annotated[
         bool,
         typer.Option(
@@ -182,17 +151,7 @@ def audit(
     estimate, and writes all rows, the most evident errors first, and a report to open in a
     browser.
     """
+    settings = settings_of(locals(), "drop", "params")
     from bblr.cli.audit_job import AuditJob, run_audit
 
-    job = AuditJob(
-        data=data,
-        target=target,
-        drop=tuple(drop or ()),
-        classifier=classifier,
-        params=tuple(param or ()),
-        in_sample=in_sample,
-        jobs=jobs,
-        seed=seed,
-        out=out,
-    )
-    raise typer.Exit(run_audit(job))
+    raise typer.Exit(run_audit(AuditJob(**settings)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -177,11 +178,13 @@ def fitting(classifier: Any, messages: Console) -> Iterator[None]:
             raise
         except (ValueError, TypeError) as error:
             message = " ".join(str(error).split())
-            names = classifier.get_params(deep=False)
-            # Our messages about a parameter start with its name.
-            if message.split(" ")[0].strip(",") in names:
-                raise SettingError("param", message) from error
             name = type(classifier).__name__
+            # Messages about a parameter start with its name; those of scikit-learn are "The 'l2'
+            # parameter of BBLRClassifier must be ...".
+            about = re.match(r"(?:The ')?(\w+)", message)
+            if about and about[1] in classifier.get_params(deep=False):
+                message = message.replace(f"The '{about[1]}' parameter of {name}", about[1], 1)
+                raise SettingError("param", message) from error
             raise SettingError(
                 "classifier", f"{name} cannot be fitted to these data: {message}"
             ) from error

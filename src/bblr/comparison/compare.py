@@ -28,9 +28,10 @@ from bblr.comparison.session import (
     run_session,
     say,
 )
-from bblr.comparison.sources import EMBEDDED, Table, load_table
+from bblr.comparison.sources import Table, load_table
 from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
+from bblr.datasets import UCI_NAMES
 
 __all__ = ["Comparison", "run_compare"]
 
@@ -208,7 +209,7 @@ def run_compare(
     check_writable("out", out, (".html", ".htm"))
     records = records or out.with_suffix(".jsonl")
     check_records(records)
-    names = EMBEDDED if data is None else (data,)
+    names = UCI_NAMES if data is None else (data,)
     tables = tuple(load_table(name, target, drop) for name in names)
     able = _able(chosen, tables, named=methods is not None)
     comparison = Comparison(tables, able, conditions, repeats, folds, seed)

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from bblr._settings import SettingError, about_columns, as_options
+from bblr.datasets import UCI_NAMES, load_uci
 
-__all__ = ["EMBEDDED", "Table", "load_table", "load_two_classes"]
+__all__ = ["Table", "load_table", "load_two_classes"]
 
 _DENSE_FROM = 0.25
-EMBEDDED = ("breast", "heart", "liver", "pima")
 
 
 @dataclass(frozen=True)
@@ -120,13 +120,13 @@ def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -
         If there is no such data set or file, if the file cannot be read, or if the target
         column is not there.
     """
-    if data in EMBEDDED:
+    if data in UCI_NAMES:
         return _embedded(data, target, drop)
     path = Path(data)
     if not path.is_file():
         raise SettingError(
             "data",
-            f"{data!r} is neither an embedded data set ({', '.join(EMBEDDED)}) nor a file; "
+            f"{data!r} is neither an embedded data set ({', '.join(UCI_NAMES)}) nor a file; "
             "check the name or the path",
         )
     from bblr.io.tables.reading import read_noted
@@ -139,8 +139,6 @@ def load_table(data: str, target: str | None = None, drop: Sequence[str] = ()) -
 
 
 def _embedded(name: str, target: str | None, drop: Sequence[str]) -> Table:
-    from bblr.datasets import load_uci
-
     if target is not None:
         raise SettingError(
             "target", f"only goes with a file; leave it out, {name!r} knows its own target"

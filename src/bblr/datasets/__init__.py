@@ -1,24 +1,25 @@
-"""Data: the embedded UCI tables, research data, and groups to decide jointly."""
+"""Data: the embedded UCI tables, research data, and groups to decide jointly.
 
-from bblr.datasets.biographies import make_pages
-from bblr.datasets.entity_resolution import ENTITY_RESOLUTION_NAMES, fetch_entity_resolution
-from bblr.datasets.reviews import REVIEW_DOMAINS, fetch_reviews
-from bblr.datasets.trec07p import fetch_trec07p
-from bblr.datasets.uci import UCI_NAMES, load_uci
-from bblr.datasets.uci_original import fetch_uci_original
-from bblr.datasets.web8 import fetch_web8
-from bblr.datasets.webspam import fetch_webspam
+Every module here without a leading underscore is a family of data sets; its public names are
+names of this package, and its loaders enter `DATASETS` by being defined.
+"""
 
-__all__ = [
-    "ENTITY_RESOLUTION_NAMES",
-    "REVIEW_DOMAINS",
-    "UCI_NAMES",
-    "fetch_entity_resolution",
-    "fetch_reviews",
-    "fetch_trec07p",
-    "fetch_uci_original",
-    "fetch_web8",
-    "fetch_webspam",
-    "load_uci",
-    "make_pages",
-]
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from bblr.datasets._registry import DATASETS
+
+if TYPE_CHECKING:
+    # Names come out of the modules, so that a new data set is one new file.
+    def __getattr__(name: str) -> Any: ...
+
+
+_PUBLIC: dict[str, Any] = {"DATASETS": DATASETS}
+for _entry in iter_modules(__path__):
+    if not _entry.name.startswith("_"):
+        _module = import_module(f"{__name__}.{_entry.name}")
+        _PUBLIC |= {name: getattr(_module, name) for name in _module.__all__}
+
+globals().update(_PUBLIC)
+__all__ = sorted(_PUBLIC)

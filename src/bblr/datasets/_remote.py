@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any
+from typing import IO
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+from uuid import uuid4
 
 __all__ = [
     "DATA_HOME",
     "Home",
     "RemoteFile",
     "default_home",
-    "download",
+    "local_copies",
     "local_copy",
-    "partial_path",
     "place",
 ]
 
@@ -29,6 +30,9 @@ DATA_HOME = "BBLR_DATA_HOME"
 """The environment variable that names the folder of research data."""
 
 Home = str | os.PathLike[str] | None
+Stream = IO[bytes]
+
+_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,12 @@ class RemoteFile:
     name : str
         Its place in the data folder, with ``/`` between folders.
     url : str or None
-        Where it can be had; None where nobody offers it.
-    sha256 : str or None
+        Where it can be downloaded; None where nobody offers it.
+    sha256 : str or None, default=None
         What its contents hash to; None where that is not known.
-    check : callable or None
+    check : callable or None, default=None
         Says what is wrong with a copy, or nothing (an empty string).
-    origin : str
+    origin : str, default=""
         For a file without an address: where its contents come from.
     """
 
@@ -57,9 +61,19 @@ class RemoteFile:
 
     def fault(self, path: Path) -> str:
         """Say what is wrong with a copy, or nothing."""
-        if self.sha256 is not None and _sha256(path) != self.sha256:
-            return "its SHA-256 differs"
+        if self.sha256 is not None:
+            with path.open("rb") as stream:
+                if hashlib.file_digest(stream, "sha256").hexdigest() != self.sha256:
+                    return "its SHA-256 differs"
         return self.check(path) if self.check is not None else ""
+
+    def refusal(self, path: Path, fault: str) -> OSError:
+        """Return the error for a copy that is not this file."""
+        remedy = "remove it to have it downloaded again" if self.url else "put another there"
+        return OSError(
+            f"{path} is not the file expected ({fault}): it is damaged or another version; "
+            f"{remedy}"
+        )
 
 
 def default_home() -> Path:
@@ -72,6 +86,13 @@ def place(name: str, data_home: Home = None) -> Path:
     """Return where a file of that name lies or goes."""
     home = (os.environ.get(DATA_HOME) or default_home()) if data_home is None else data_home
     return Path(home) / name
+
+
+def local_copies(
+    files: Iterable[RemoteFile], data_home: Home, download_if_missing: bool
+) -> list[Path]:
+    """Return the paths of several files; see :func:`local_copy`."""
+    return [local_copy(f, data_home, download_if_missing=download_if_missing) for f in files]
 
 
 def local_copy(
@@ -93,7 +114,7 @@ def local_copy(
     download_if_missing : bool
         Whether to go to the network at all.
     verify : bool
-        Whether to check a file that is at hand; a download always is.
+        Whether to check a file that is available locally; a download always is.
 
     Raises
     ------
@@ -103,149 +124,66 @@ def local_copy(
         If it cannot be downloaded, or if what came or what is there is not the file expected.
         A failed download leaves nothing behind, or, where the server can go on from there, the
         beginning under another name.
-    ImportError
-        If a download is needed and pooch is missing.
     """
     path = place(file.name, data_home)
     if path.is_file():
-        wrong = file.fault(path) if verify else ""
-        if wrong:
-            raise OSError(
-                f"{path} is not the file expected ({wrong}): it is damaged or another version; "
-                + ("remove it to have it downloaded again" if file.url else "put another there")
-            )
+        fault = file.fault(path) if verify else ""
+        if fault:
+            raise file.refusal(path, fault)
         return path
-    folder = f"set {DATA_HOME} (or data_home) to the folder that holds {file.name}"
-    if file.url is None:
+    if file.url is None or not download_if_missing:
+        reason, what = "download_if_missing is False", file.url
+        if file.url is None:
+            reason, what = f"has no public address ({file.origin})", "it"
         raise FileNotFoundError(
-            f"{path} is not there and has no public address ({file.origin}): put it there, or "
-            f"{folder}"
+            f"{path} is not there and {reason}: put {what} there, or set {DATA_HOME} (or "
+            f"data_home) to the folder that holds {file.name}"
         )
-    if not download_if_missing:
-        raise FileNotFoundError(
-            f"{path} is not there and download_if_missing is False: put {file.url} there, or "
-            f"{folder}"
-        )
-    _download(file, path)
+    _download(file, file.url, path)
     return path
 
 
-def _download(file: RemoteFile, path: Path) -> None:
-    by_hand = f"download {file.url} yourself and put it at {path}"
-    try:
-        import pooch
-    except ImportError as error:
-        raise ImportError(
-            f"{path} is not there and a download needs pooch: pip install 'bblr[data]', or "
-            f"{by_hand}"
-        ) from error
+def _download(file: RemoteFile, url: str, path: Path) -> None:
     made = [folder for folder in path.parents if not folder.exists()]
-    partial = partial_path(path)
-
-    def downloader(url: str, output: Any, _: Any) -> None:
-        download(url, Path(output), partial, file.fault)
-
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("WARNING")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
     try:
-        pooch.retrieve(
-            file.url,
-            known_hash=file.sha256 and f"sha256:{file.sha256}",
-            fname=path.name,
-            path=path.parent,
-            downloader=downloader,
-        )
-    except (OSError, ValueError, HTTPException) as error:
+        with _unfinished(path, partial) as stream:
+            _complete(stream, url, file.fault)
+    except (OSError, HTTPException) as error:
         for folder in made:
             with suppress(OSError):
                 folder.rmdir()
         problem = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, ValueError):
-            problem = f"what came is not the file expected ({problem})"
         if partial.exists():
             problem += "; call again to go on from there"
-        raise OSError(f"{file.name} could not be downloaded: {problem}; {by_hand}") from error
-    finally:
-        logger.setLevel(level)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-_TIMEOUT = 30.0
-_RANGE_NOT_SATISFIABLE = 416
-_PARTIAL_CONTENT = 206
-
-Stream = IO[bytes]
-
-
-def partial_path(path: Path) -> Path:
-    """Return where the beginning of a file waits for the rest."""
-    return path.with_name(f".{path.name}.partial")
-
-
-def download(url: str, output: Path, partial: Path, fault: Callable[[Path], str]) -> None:
-    """Write what lies at an address to a file, going on with what is there already.
-
-    Parameters
-    ----------
-    url : str
-        The address.
-    output : Path
-        Where the whole file goes.
-    partial : Path
-        Where the beginning is kept after an interruption, if the server can go on from there.
-    fault : callable
-        Says what is wrong with a file, or nothing.
-
-    Raises
-    ------
-    OSError
-        If the transfer fails.
-    ValueError
-        If what came is at fault; nothing of it is kept.
-    """
-    try:
-        with _claimed(partial, output) as stream:
-            resumed = stream.seek(0, os.SEEK_END) > 0
-            wrong = _attempt(url, stream, output, fault)
-            if wrong and resumed:
-                # The file may have changed between the two halves.
-                stream.truncate(0)
-                wrong = _attempt(url, stream, output, fault)
-            if wrong:
-                stream.truncate(0)
-                raise ValueError(wrong)
-    except BaseException:
-        with suppress(OSError):
-            if partial.stat().st_size == 0:
-                partial.unlink()
-        raise
-    partial.unlink(missing_ok=True)
-
-
-def _attempt(url: str, stream: Stream, output: Path, fault: Callable[[Path], str]) -> str:
-    _transfer(url, stream)
-    stream.flush()
-    if not os.path.samestat(os.fstat(stream.fileno()), output.stat()):
-        stream.seek(0)
-        with output.open("wb") as whole:
-            copyfileobj(stream, whole)
-    return fault(output)
+        raise OSError(
+            f"{file.name} could not be downloaded: {problem}; download {url} yourself and put it "
+            f"at {path}"
+        ) from error
 
 
 @contextmanager
-def _claimed(partial: Path, private: Path) -> Iterator[Stream]:
-    """Open the partial file for this process alone, or a private one where another has it."""
-    with partial.open("ab+") as stream:
-        if _locked(stream):
+def _unfinished(path: Path, partial: Path) -> Iterator[Stream]:
+    """Open what there is of a file, and give it its name when the block ends.
+
+    Where another process is filling it, the stream is a file of its own. After an error nothing is
+    kept but a beginning that can be gone on with.
+    """
+    stream = partial.open("ab+")
+    if not _locked(stream):
+        stream.close()
+        stream = partial.with_name(f"{partial.name}.{uuid4().hex}").open("ab+")
+    filled = Path(stream.name)
+    try:
+        with stream:
             yield stream
-            return
-    with private.open("ab+") as stream:
-        yield stream
+        filled.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            if filled != partial or filled.stat().st_size == 0:
+                filled.unlink()
+        raise
 
 
 def _locked(stream: Stream) -> bool:
@@ -260,47 +198,41 @@ def _locked(stream: Stream) -> bool:
     return True
 
 
+def _complete(stream: Stream, url: str, fault: Callable[[Path], str]) -> None:
+    """Write what lies at an address, going on with what is there already."""
+    resumed = stream.seek(0, os.SEEK_END) > 0
+    # The file may have changed between the two halves: then once more from the start.
+    for _ in range(1 + resumed):
+        _transfer(url, stream)
+        stream.flush()
+        found = fault(Path(stream.name))
+        if not found:
+            return
+        stream.truncate(0)
+    raise OSError(f"what came is not the file expected ({found})")
+
+
 def _transfer(url: str, stream: Stream) -> None:
     """Append what is missing; after an error nothing is left that cannot be gone on with."""
     start = stream.seek(0, os.SEEK_END)
-    response = _opened(url, start)
-    if response is None:
-        return
-    with response:
-        begins = _begins(response)
-        if begins != start:
-            stream.truncate(0)
-        if begins not in (0, start):
-            raise OSError(f"the server sends from byte {begins:,} instead of {start:,}")
-        can_go_on = response.headers.get("Accept-Ranges") == "bytes" or begins > 0
-        try:
-            copyfileobj(response, stream)
-            expected = response.headers.get("Content-Length")
-            size = stream.tell()
-            if expected is not None and size != begins + int(expected):
-                raise OSError(f"only {size:,} of {begins + int(expected):,} bytes came")
-        except BaseException:
-            if not can_go_on:
-                stream.truncate(0)
-            raise
-
-
-def _opened(url: str, start: int) -> Any:
-    """Ask for an address from a byte on; None if there is nothing after it."""
     headers = {"Range": f"bytes={start}-"} if start else {}
     try:
-        return urlopen(Request(url, headers=headers), timeout=_TIMEOUT)
+        response = urlopen(Request(url, headers=headers), timeout=_TIMEOUT)
     except HTTPError as error:
         error.close()
-        if start and error.code == _RANGE_NOT_SATISFIABLE:
-            complete = error.headers.get("Content-Range") == f"bytes */{start}"
-            return None if complete else _opened(url, 0)
+        if start and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return  # Nothing comes after what is there: that is all of it, or another file.
         raise OSError(f"the server answers {error.code} {error.reason}") from None
-
-
-def _begins(response: Any) -> int:
-    """Return the first byte that a server sends."""
-    if response.status != _PARTIAL_CONTENT:
-        return 0
-    first = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(first) if first.isdigit() else -1
+    with response:
+        resumes = response.status == HTTPStatus.PARTIAL_CONTENT
+        if not resumes:
+            start = stream.truncate(0)
+        try:
+            copyfileobj(response, stream)
+            size, expected = stream.tell(), response.headers.get("Content-Length")
+            if expected is not None and size != start + int(expected):
+                raise OSError(f"only {size:,} of {start + int(expected):,} bytes came")
+        except BaseException:
+            if not resumes and response.headers.get("Accept-Ranges") != "bytes":
+                stream.truncate(0)
+            raise

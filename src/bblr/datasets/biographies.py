@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
-from bblr.datasets._remote import DATA_HOME
+from bblr._checks import check_choice, check_number
+from bblr.datasets._registry import dataset
+from bblr.datasets._remote import DATA_HOME, Home, place
 from bblr.structured.groups import Group
 
-__all__ = ["FEATURE_NAMES", "make_pages"]
+__all__ = ["make_pages"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FEATURE_NAMES = (
+_FEATURE_NAMES = (
     "name in file name",
     "name in caption",
     "other names in caption",
@@ -39,19 +40,21 @@ _PEOPLE, _PICTURES, _DIMENSIONS, _SPREAD = 40, 10, 30, 1.1
 _FAR = 10.0
 
 
+@dataset()
 def make_pages(
     n_pages: int = 500,
     *,
     faces: Literal["auto", "olivetti", "drawn"] = "auto",
     outliers: float = 0.0,
     flips: float = 0.0,
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: Home = None,
     random_state: Any = None,
 ) -> Bunch:
     """Simulate biography pages in the shape of the paper's: 2 to 7 faces over several images.
 
-    Nothing here was found on a page. What is real are the faces, where the Olivetti faces are at
-    hand, and with them the similarities; people, images, text and layout are drawn as follows.
+    Nothing here was found on a page. What is real are the faces, where the Olivetti faces are
+    available, and with them the similarities; people, images, text and layout are drawn as
+    follows.
 
     *Page.* 2 to 7 faces, evenly, over at least two images. The first image stands in the info box
     and shows the person of the page with probability 0.9, each other image with probability 0.6,
@@ -63,7 +66,7 @@ def make_pages(
     occur on many pages, as targets and as others; no feature tells who they are. Drawn faces are
     40 random directions with noise, compared by cosine.
 
-    *Features* (ten, `FEATURE_NAMES`) speak weakly for the person: their name stands in the file
+    *Features* (ten, `feature_names`) speak weakly for the person: their name stands in the file
     name or the caption of an image more often when the image shows them, whoever of the faces
     they are; their face is larger and nearer to the centre. The last two are noise.
 
@@ -83,13 +86,14 @@ def make_pages(
     n_pages : int, default=500
         Number of pages.
     faces : {"auto", "olivetti", "drawn"}, default="auto"
-        Where similarities come from; Olivetti faces where their file is at hand when "auto".
+        Where similarities come from; Olivetti faces where their file is available when "auto".
     outliers : float, default=0.0
         Share of outlying faces.
     flips : float, default=0.0
         Share of wrong labels.
     data_home : path-like or None, default=None
-        Folder with ``faces/olivettifaces.mat``; ``$BBLR_DATA_HOME`` when None.
+        Folder with ``faces/olivettifaces.mat``; ``$BBLR_DATA_HOME`` when None, and a cache in the
+        user's home where that is not set.
     random_state : int, RandomState or None, default=None
         Decides everything that is drawn.
 
@@ -109,18 +113,19 @@ def make_pages(
     >>> {len(page) for page in pages.groups} == set(range(2, 8))
     True
     """
-    _check(n_pages, outliers, flips)
-    if faces not in ("auto", "olivetti", "drawn"):
-        raise ValueError(f"faces={faces!r} is not known; choose 'auto', 'olivetti' or 'drawn'")
+    check_number("n_pages", n_pages, low=1, integer=True)
+    check_number("outliers", outliers, low=0, high=1)
+    check_number("flips", flips, low=0, high=1)
+    check_choice("faces", faces, ("auto", "olivetti", "drawn"))
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-    path = _olivetti_file(data_home)
-    if faces == "olivetti" and path is None:
+    path = place(_OLIVETTI, data_home)
+    if faces == "olivetti" and not path.is_file():
         raise FileNotFoundError(
             f"{_OLIVETTI} is not there; set {DATA_HOME} (or data_home) to the folder that holds "
             "it, or take faces='drawn'"
         )
-    use = path is not None and faces != "drawn"
-    pictures = _olivetti(path) if use and path is not None else _drawn(rng)
+    use = faces != "drawn" and path.is_file()
+    pictures = _olivetti(path) if use else _drawn(rng)
     pages = [_page(rng) for _ in range(n_pages)]
     X = np.concatenate([_features(page, rng) for page in pages])
     labels = np.concatenate([page.labels for page in pages])
@@ -136,7 +141,7 @@ def make_pages(
         groups=groups,
         truth=np.split(labels, bounds),
         outlying=np.split(outlying, bounds),
-        feature_names=list(FEATURE_NAMES),
+        feature_names=list(_FEATURE_NAMES),
         faces="olivetti" if use else "drawn",
         DESCR=make_pages.__doc__,
     )
@@ -149,20 +154,6 @@ class _Page:
     images: Integers
     people: Integers
     labels: Integers
-
-
-def _check(n_pages: int, outliers: float, flips: float) -> None:
-    if n_pages < 1 or int(n_pages) != n_pages:
-        raise ValueError(f"n_pages={n_pages!r} must be a whole number of at least 1")
-    for name, share in (("outliers", outliers), ("flips", flips)):
-        if not 0 <= share < 1:
-            raise ValueError(f"{name}={share!r} must be a share of at least 0 and below 1")
-
-
-def _olivetti_file(data_home: str | os.PathLike[str] | None) -> Path | None:
-    home = os.environ.get(DATA_HOME) if data_home is None else os.fspath(data_home)
-    path = Path(home) / _OLIVETTI if home else None
-    return path if path is not None and path.is_file() else None
 
 
 def _olivetti(path: Path) -> Floats:
@@ -206,26 +197,22 @@ def _page(rng: np.random.Generator) -> _Page:
 
 
 def _features(page: _Page, rng: np.random.Generator) -> Floats:
-    n, y = len(page.labels), page.labels
-    counts = np.bincount(page.images)
-    shown = np.bincount(page.images, weights=y)[page.images] > 0
-
-    def per_image(values: Floats) -> Floats:
-        return values[page.images]
-
-    in_file = per_image(rng.random(len(counts))) < np.where(shown, 0.5, 0.25)
-    in_caption = per_image(rng.random(len(counts))) < np.where(shown, 0.55, 0.3)
-    others = per_image(rng.poisson(0.7, size=len(counts)).astype(np.float64))
+    n, y, images = len(page.labels), page.labels, page.images
+    counts = np.bincount(images)
+    shown = np.bincount(images, weights=y)[images] > 0
+    in_file = rng.random(len(counts))[images] < np.where(shown, 0.5, 0.25)
+    in_caption = rng.random(len(counts))[images] < np.where(shown, 0.55, 0.3)
+    others = rng.poisson(0.7, size=len(counts))[images]
     return np.column_stack(
         [
             in_file,
             in_caption,
             others,
-            page.images == 0,
+            images == 0,
             rng.normal(0.4 * y, 0.8),
             rng.normal(-0.3 * y, 1.0),
-            page.images / len(counts),
-            counts[page.images],
+            images / len(counts),
+            counts[images],
             rng.normal(size=n),
             rng.normal(size=n),
         ]

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from math import log
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from bblr.datasets._remote import RemoteFile, local_copy
-from bblr.datasets._text import (
-    amount,
-    containment,
-    grams,
-    jaccard,
-    log_ratio,
-    numbers,
-    words,
-)
+from bblr._checks import check_choice
+from bblr.datasets._registry import dataset
+from bblr.datasets._remote import Home, RemoteFile, local_copies
 from bblr.structured.groups import Group
 
 __all__ = ["ENTITY_RESOLUTION_NAMES", "fetch_entity_resolution"]
@@ -54,15 +47,19 @@ _FILES = {
     for name, folder in _FOLDERS.items()
 }
 _FIELD = re.compile(r"COL (\S+) VAL ?(.*?)(?=\s*COL \S+ VAL|\s*$)")
+_WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?")
+_GRAM = 3
 # Prices within five per cent of each other are one price.
 _SAME_PRICE = 0.05
 _TEXT = ("words shared", "words contained", "3-grams shared", "3-grams contained", "missing")
 
 
+@dataset(*ENTITY_RESOLUTION_NAMES)
 def fetch_entity_resolution(
     name: str,
     *,
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: Home = None,
     download_if_missing: bool = True,
 ) -> Bunch:
     """Load the candidate pairs of two sources as groups, one for each record on the left.
@@ -93,8 +90,7 @@ def fetch_entity_resolution(
         None, and a cache in the user's home where that is not set. Missing files are downloaded
         to it.
     download_if_missing : bool, default=True
-        Raise an error instead of downloading when False. A download needs pooch:
-        ``pip install 'bblr[data]'``.
+        Raise an error instead of downloading when False.
 
     Returns
     -------
@@ -123,15 +119,9 @@ def fetch_entity_resolution(
     >>> len(found.groups), found.groups[0].X.shape  # doctest: +SKIP
     (2436, (9, 16))
     """
-    if not isinstance(name, str) or name not in _FILES:
-        choices = ", ".join(map(repr, _FILES))
-        raise ValueError(f"name={name!r} is not known; choose one of {choices}")
-    paths = [
-        local_copy(file, data_home, download_if_missing=download_if_missing)
-        for file in _FILES[name]
-    ]
+    check_choice("name", name, ENTITY_RESOLUTION_NAMES)
     matches: dict[str, dict[str, int]] = {}
-    for path in paths:
+    for path in local_copies(_FILES[name], data_home, download_if_missing):
         for line in path.read_text(encoding="utf-8").splitlines():
             left, right, label = (text.strip() for text in line.split("\t"))
             candidates = matches.setdefault(left, {})
@@ -165,6 +155,51 @@ def _group(
     pairs = np.array(list(combinations(range(len(candidates)), 2)), dtype=np.int64)
     similarities = [jaccard(titles[a], titles[b]) for a, b in pairs]
     return Group(X, None, pairs.reshape(-1, 2), similarities, labels, candidates)
+
+
+@lru_cache(maxsize=100_000)
+def words(text: str) -> frozenset[str]:
+    """Return the words and numbers of a text, in lower case; ``v4`` is ``v`` and ``4``."""
+    return frozenset(_trimmed(word) for word in _WORD.findall(text.lower()))
+
+
+def _trimmed(word: str) -> str:
+    # 7.0 and 7 are one version.
+    return re.sub(r"(\.0)+$", "", word)
+
+
+@lru_cache(maxsize=100_000)
+def numbers(text: str) -> frozenset[str]:
+    """Return the words of a text that are numbers: versions, years, model numbers."""
+    return frozenset(word for word in words(text) if word[0].isdigit())
+
+
+@lru_cache(maxsize=100_000)
+def grams(text: str) -> frozenset[str]:
+    """Return all runs of three characters, blanks at both ends included."""
+    padded = f" {' '.join(_WORD.findall(text.lower()))} "
+    return frozenset(padded[k : k + _GRAM] for k in range(len(padded) - _GRAM + 1))
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return what two sets share, of all they hold; 0 where both are empty."""
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def containment(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return what two sets share, of the smaller one; 0 where one is empty."""
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def amount(text: str) -> float | None:
+    """Return the first number in a text; None where there is none."""
+    found = _AMOUNT.search(text)
+    return float(found.group()) if found else None
+
+
+def log_ratio(a: float, b: float) -> float:
+    """Return |log a/b|, with both raised to at least one."""
+    return abs(log(max(a, 1.0) / max(b, 1.0)))
 
 
 def _text(a: str, b: str) -> list[float]:
@@ -212,7 +247,7 @@ def _named(field: str, kinds: tuple[str, ...] = _TEXT) -> tuple[str, ...]:
     return tuple(f"{field}: {kind}" for kind in kinds)
 
 
-_COMPARISONS: dict[str, tuple[Callable[[Entry, Entry], list[float]], tuple[Any, ...]]] = {
+_COMPARISONS: dict[str, tuple[Callable[[Entry, Entry], list[float]], tuple[str, ...]]] = {
     "dblp-acm": (
         _article,
         (

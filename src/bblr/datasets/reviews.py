@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import Bunch
+from sklearn.feature_extraction import DictVectorizer
 
-from bblr.datasets._duplicates import within
-from bblr.datasets._remote import DATA_HOME, Home, RemoteFile, local_copy, place
+from bblr._atomic import whole_file
+from bblr._checks import check_choice
+from bblr.datasets._registry import dataset, packed
+from bblr.datasets._remote import Home, RemoteFile, local_copies, local_copy, place
 
 __all__ = ["REVIEW_DOMAINS", "fetch_reviews"]
 
@@ -72,6 +72,7 @@ def _unsound(archive: Path) -> str:
 _ARCHIVE = RemoteFile("reviews/processed_acl.tar.gz", _URL, check=_unsound)
 
 
+@dataset(*REVIEW_DOMAINS)
 def fetch_reviews(
     domain: str,
     *,
@@ -104,8 +105,7 @@ def fetch_reviews(
         ``reviews/processed_acl.tar.gz``; ``$BBLR_DATA_HOME`` when None, and a cache in the user's
         home where that is not set. A missing archive is downloaded to it.
     download_if_missing : bool, default=True
-        Raise an error instead of downloading when False. A download needs pooch:
-        ``pip install 'bblr[data]'``.
+        Raise an error instead of downloading when False.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
 
@@ -135,29 +135,12 @@ def fetch_reviews(
     >>> kitchen.data.shape, kitchen.target.sum()  # doctest: +SKIP
     ((2000, 12130), np.int64(0))
     """
-    if not isinstance(domain, str) or domain not in REVIEW_DOMAINS:
-        choices = ", ".join(map(repr, REVIEW_DOMAINS))
-        raise ValueError(f"domain={domain!r} is not known; choose one of {choices}")
+    check_choice("domain", domain, REVIEW_DOMAINS)
     files = [_FILES[f"{domain}/{label}"] for label in _LABELS]
-    missing = [file for file in files if not place(file.name, data_home).is_file()]
-    if missing:
-        _unpack(missing[0], data_home, download_if_missing=download_if_missing)
-    paths = [local_copy(file, data_home, download_if_missing=False) for file in files]
-    X, y, words = _read(paths)
-    if return_X_y:
-        return X, y
-    return Bunch(
-        data=X,
-        target=y,
-        feature_names=words,
-        duplicates={"all": within(X)},
-        DESCR=fetch_reviews.__doc__,
-    )
-
-
-def _read(paths: list[Path]) -> tuple[Any, Any, list[str]]:
+    if not all(place(file.name, data_home).is_file() for file in files):
+        _unpack(data_home, download_if_missing=download_if_missing)
     reviews, labels = [], []
-    for path in paths:
+    for path in local_copies(files, data_home, download_if_missing=False):
         # Words may hold any character but a space, those that end a line elsewhere included.
         for line in path.read_bytes().decode("utf-8").rstrip("\n").split("\n"):
             *fields, last = line.split(" ")
@@ -167,45 +150,24 @@ def _read(paths: list[Path]) -> tuple[Any, Any, list[str]]:
                     counts[key] += int(count)
             reviews.append(counts)
             labels.append(_LABELS[last.removeprefix(f"{_LABEL}:")])
-    words = sorted(set().union(*reviews))
-    column = {word: number for number, word in enumerate(words)}
-    indices = [column[word] for counts in reviews for word in counts]
-    data = np.array([n for counts in reviews for n in counts.values()], dtype=np.float64)
-    indptr = np.cumsum([0, *map(len, reviews)])
-    X = sp.csr_matrix((data, indices, indptr), shape=(len(reviews), len(words)))
+    words = DictVectorizer()
+    X = words.fit_transform(reviews)
+    # Made anew, its indices are as short as they can be.
+    X = sp.csr_matrix((X.data, X.indices, X.indptr), X.shape)
     X.sort_indices()
-    return X, np.array(labels, dtype=np.int64), words
+    y = np.array(labels, dtype=np.int64)
+    return packed(fetch_reviews, X, y, return_X_y, feature_names=words.feature_names_)
 
 
-def _unpack(missing: RemoteFile, data_home: Home, *, download_if_missing: bool) -> None:
+def _unpack(data_home: Home, *, download_if_missing: bool) -> None:
     """Write the reviews of all domains where they are missing."""
-    path = place(_ARCHIVE.name, data_home)
-    at_hand = path.is_file()
-    if not at_hand and not download_if_missing:
-        raise FileNotFoundError(
-            f"{place(missing.name, data_home)} is not there and download_if_missing is False: "
-            f"put {_URL} at {path}, or set {DATA_HOME} (or data_home) to the folder that holds "
-            f"{missing.name}"
-        )
-    archive = local_copy(_ARCHIVE, data_home)
+    kept = place(_ARCHIVE.name, data_home).is_file()
+    archive = local_copy(_ARCHIVE, data_home, download_if_missing=download_if_missing)
     for member, text in _members(archive):
         target = place(_FILES[member].name, data_home)
         if not target.is_file():
-            _write(target, text)
-    if not at_hand:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(target) as stream:
+                stream.write(text)
+    if not kept:
         archive.unlink()
-
-
-def _write(target: Path, text: bytes) -> None:
-    """Write a file whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=target.parent, prefix=".", delete=False) as stream:
-        temporary = Path(stream.name)
-        stream.write(text)
-    try:
-        # Temporary files are for their owner's eyes only; these are for whoever reads the folder.
-        temporary.chmod(0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
-from sklearn.utils import Bunch
 
 from bblr.datasets._duplicates import within
-from bblr.datasets._remote import Home, RemoteFile, local_copy
+from bblr.datasets._registry import dataset, packed
+from bblr.datasets._remote import Home, RemoteFile, local_copies
 
 __all__ = ["fetch_trec07p"]
 
@@ -18,22 +18,17 @@ _ORIGIN = (
     "byte counts derived from the TREC 2007 public spam corpus, "
     "https://plg.uwaterloo.ca/~gvcormac/treccorpus07/"
 )
+_SUMS = {
+    "X.npz": "9757ea52db936fbc6ac0aa46ffaffcbe8a22a430dd077e7e5251bc042fa963c8",
+    "y.npy": "36b843abba8998f78f554b269c51a2b26a1ebf410efacde7061318f76f938f75",
+}
 _FILES = {
-    "data": RemoteFile(
-        "trec07p/X.npz",
-        None,
-        "9757ea52db936fbc6ac0aa46ffaffcbe8a22a430dd077e7e5251bc042fa963c8",
-        origin=_ORIGIN,
-    ),
-    "target": RemoteFile(
-        "trec07p/y.npy",
-        None,
-        "36b843abba8998f78f554b269c51a2b26a1ebf410efacde7061318f76f938f75",
-        origin=_ORIGIN,
-    ),
+    name: RemoteFile(f"trec07p/{name}", None, digest, origin=_ORIGIN)
+    for name, digest in _SUMS.items()
 }
 
 
+@dataset()
 def fetch_trec07p(
     *,
     data_home: Home = None,
@@ -82,19 +77,16 @@ def fetch_trec07p(
     >>> mail.data.shape, mail.feature_names[32]  # doctest: +SKIP
     ((75399, 256), 'byte 0x20')
     """
-    paths = {
-        name: local_copy(file, data_home, download_if_missing=download_if_missing)
-        for name, file in _FILES.items()
-    }
-    counts: Any = sp.load_npz(paths["data"])
+    data, target = local_copies(_FILES.values(), data_home, download_if_missing)
+    counts: Any = sp.load_npz(data)
     X = normalize(counts.tocsr().astype(np.float64), copy=False)
-    y = np.load(paths["target"]).astype(np.int64)
-    if return_X_y:
-        return X, y
-    return Bunch(
-        data=X,
-        target=y,
+    y = np.load(target).astype(np.int64)
+    return packed(
+        fetch_trec07p,
+        X,
+        y,
+        return_X_y,
+        # By their counts: once scaled, a message equals its own text twice over.
+        duplicates=lambda: {"all": within(counts)},
         feature_names=[f"byte 0x{byte:02x}" for byte in range(X.shape[1])],
-        duplicates={"all": within(counts)},
-        DESCR=fetch_trec07p.__doc__,
     )

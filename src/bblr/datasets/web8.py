@@ -8,30 +8,27 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
-from sklearn.utils import Bunch
 
+from bblr._checks import check_choice
 from bblr.datasets._duplicates import across, not_in
-from bblr.datasets._remote import Home, RemoteFile, local_copy
+from bblr.datasets._registry import dataset, packed
+from bblr.datasets._remote import Home, RemoteFile, local_copies
 
 __all__ = ["fetch_web8"]
 
 _HOME = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
+_SUMS = {
+    "w8a": "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
+    "w8a.t": "618929ecb01bebb841daec4cae4aa07b97832d29b08652452775598929547fde",
+}
 _FILES = {
-    "train": RemoteFile(
-        "web8/w8a",
-        f"{_HOME}/w8a",
-        "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
-    ),
-    "test": RemoteFile(
-        "web8/w8a.t",
-        f"{_HOME}/w8a.t",
-        "618929ecb01bebb841daec4cae4aa07b97832d29b08652452775598929547fde",
-    ),
+    name: RemoteFile(f"web8/{name}", f"{_HOME}/{name}", digest) for name, digest in _SUMS.items()
 }
 _FEATURES = 300
 _SUBSETS = ("train", "test", "all")
 
 
+@dataset()
 def fetch_web8(
     *,
     subset: Literal["train", "test", "all"] = "train",
@@ -57,8 +54,7 @@ def fetch_web8(
         Folder with ``web8/w8a`` and ``web8/w8a.t``; ``$BBLR_DATA_HOME`` when None, and a cache in
         the user's home where that is not set. Missing files are downloaded to it.
     download_if_missing : bool, default=True
-        Raise an error instead of downloading when False. A download needs pooch:
-        ``pip install 'bblr[data]'``.
+        Raise an error instead of downloading when False.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
 
@@ -93,15 +89,9 @@ def fetch_web8(
     >>> X.shape  # doctest: +SKIP
     (25264, 300)
     """
-    if subset not in _SUBSETS:
-        choices = ", ".join(map(repr, _SUBSETS))
-        raise ValueError(f"subset={subset!r} is not known; choose one of {choices}")
-    paths = {
-        name: local_copy(file, data_home, download_if_missing=download_if_missing)
-        for name, file in _FILES.items()
-    }
-    X_train, y_train = _read(paths["train"])
-    X_test, y_test = _read(paths["test"])
+    check_choice("subset", subset, _SUBSETS)
+    paths = local_copies(_FILES.values(), data_home, download_if_missing)
+    (X_train, y_train), (X_test, y_test) = map(_read, paths)
     if leak_free:
         kept = not_in(X_train, X_test)
         X_train, y_train = X_train[kept], y_train[kept]
@@ -109,14 +99,7 @@ def fetch_web8(
         data, target = sp.vstack([X_train, X_test], "csr"), np.append(y_train, y_test)
     else:
         data, target = (X_train, y_train) if subset == "train" else (X_test, y_test)
-    if return_X_y:
-        return data, target
-    return Bunch(
-        data=data,
-        target=target,
-        duplicates=across(X_train, X_test),
-        DESCR=fetch_web8.__doc__,
-    )
+    return packed(fetch_web8, data, target, return_X_y, lambda: across(X_train, X_test))
 
 
 def _read(path: Path) -> tuple[Any, Any]:

@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
-from sklearn.utils import Bunch
 
-from bblr.datasets._duplicates import within
+from bblr.datasets._registry import dataset, packed
 from bblr.datasets._remote import Home, RemoteFile, local_copy
 
 __all__ = ["fetch_webspam"]
 
 _SHAPE = (350_000, 254)
-_CHUNK = 1 << 20
 
 
 def _unsound(path: Path) -> str:
     """Say whether an archive's own checksums fail: that is all that can be told of it."""
     try:
         with lzma.open(path) as stream:
-            while stream.read(_CHUNK):
+            for _ in stream:
                 pass
     except (lzma.LZMAError, EOFError):
         return "it is not a whole xz archive"
@@ -40,6 +38,7 @@ _FILES = {
 }
 
 
+@dataset()
 def fetch_webspam(
     *,
     data_home: Home = None,
@@ -58,8 +57,7 @@ def fetch_webspam(
         None, and a cache in the user's home where that is not set. A missing file is downloaded
         to it, and an interrupted download goes on where it was.
     download_if_missing : bool, default=True
-        Raise an error instead of downloading when False. A download needs pooch:
-        ``pip install 'bblr[data]'``.
+        Raise an error instead of downloading when False.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
 
@@ -88,31 +86,16 @@ def fetch_webspam(
     (350000, 254)
     """
     # To read it is to check it, and takes long enough once.
-    path = local_copy(
-        _FILES["data"], data_home, download_if_missing=download_if_missing, verify=False
-    )
-    X, y = _read(path)
-    if return_X_y:
-        return X, y
-    return Bunch(data=X, target=y, duplicates={"all": within(X)}, DESCR=fetch_webspam.__doc__)
-
-
-def _read(path: Path) -> tuple[Any, Any]:
+    file = _FILES["data"]
+    path = local_copy(file, data_home, download_if_missing=download_if_missing, verify=False)
     try:
         with lzma.open(path) as stream:
             X, y = load_svmlight_file(stream)
     except (lzma.LZMAError, EOFError, ValueError) as error:
-        raise _refused(path, str(error)) from error
+        raise file.refusal(path, str(error)) from error
     labels = np.unique(y)
     if X.shape != _SHAPE or labels.tolist() != [-1.0, 1.0]:
         found = f"{X.shape[0]:,} rows of {X.shape[1]:,} features with labels {labels.tolist()}"
         wanted = f"{_SHAPE[0]:,} of {_SHAPE[1]:,} with −1 and 1"
-        raise _refused(path, f"{found} instead of {wanted}")
-    return X, y.astype(np.int64)
-
-
-def _refused(path: Path, reason: str) -> OSError:
-    return OSError(
-        f"{path} is not the file expected ({reason}): it is damaged or another version; remove it "
-        "to have it downloaded again"
-    )
+        raise file.refusal(path, f"{found} instead of {wanted}")
+    return packed(fetch_webspam, X, y.astype(np.int64), return_X_y)

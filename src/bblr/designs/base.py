@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.rows import Rows, Vector, sample
+from bblr._numeric.layouts import layout
+from bblr._numeric.sampling import systematic
+from bblr.designs.rows import Rows, Vector
 from bblr.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -108,7 +110,8 @@ class Design(ABC):
         Beyond `most` rows of positive weight, about that many are drawn in proportion to
         weight * size: heavy tails make evenly drawn rows useless.
         """
-        return self.curvature(*sample(weight, size, most), centre)
+        rows, own = systematic(weight, size, most)
+        return self.curvature(rows, own, centre)
 
     def newton(
         self,
@@ -152,11 +155,9 @@ class Design(ABC):
         gradient = np.stack([self.rmatvec(column) for column in columns])
         return Pass(float(value @ weight), gradient, columns.sum(axis=1), raw)
 
-    def probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
+    def _probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
         """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
         j, centre, k, steps = look
-        if j is None:
-            return self.rows.probe(raw, self.rows.ones(raw), k, steps, y, weight, loss)
         rows, values = self.direction(j, centre)
         if rows is None:
             return self.rows.probe(raw, values, k, steps, y, weight, loss)
@@ -169,11 +170,16 @@ class Design(ABC):
     def probes(
         self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:
-        """Return the same for several columns."""
-        return [self.probe(raw, look, y, weight, loss) for look in looks]
+        """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
+        return [self._probe(raw, look, y, weight, loss) for look in looks]
 
-    def direction(self, j: int, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
-        """Return X[:, j] - centre, and the rows where it is not zero (None for all rows)."""
+    def direction(self, j: int | None, centre: float) -> tuple[NDArray[np.intp] | None, Floats]:
+        """Return X[:, j] - centre, and the rows where it is not zero (None for all rows).
+
+        The column None is one of ones.
+        """
+        if j is None:
+            return None, self.rows.ones(range(self.n_rows))
         rows, values = self.column(j)
         if rows is not None and centre != 0.0:
             full = np.zeros(self.n_rows)
@@ -181,7 +187,7 @@ class Design(ABC):
             rows, values = None, full
         return rows, values - centre if centre != 0.0 else values
 
-    def along(self, j: int, centre: float) -> Vector:
+    def along(self, j: int | None, centre: float) -> Vector:
         """Return X[:, j] - centre as a row vector."""
         rows, values = self.direction(j, centre)
         if rows is None:
@@ -190,18 +196,17 @@ class Design(ABC):
         full[rows] = values
         return full
 
-    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> Vector:
+    def shifted(self, raw: Vector, j: int | None, centre: float, k: int, step: float) -> Vector:
         """Return the scores with score k moved by a step along X[:, j] - centre."""
         rows, values = self.direction(j, centre)
         if rows is None:
             return self.rows.moved(raw, values, k, step)
         raw = raw.copy()
-        column = raw if raw.ndim == 1 else raw[:, k]
-        column[rows] += step * values
+        layout(raw).score(raw, k)[rows] += step * values
         return raw
 
     def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
+        self, decision: Vector, j: int | None, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,50 +31,47 @@ class BlockedDesign(Design):
         `needed` is sorted. A block is valid until the next one is asked for.
         """
 
+    def _stacked(self, parts: Iterable[Floats]) -> Floats:
+        """Return what the blocks give for their rows, one block after the other, in one array."""
+        out, start = np.empty(0), 0
+        for part in parts:
+            if start == 0:
+                out = np.empty((self.n_rows, *part.shape[1:]))
+            out[start : start + len(part)] = part
+            start += len(part)
+        return out
+
     def scores(self, coef: Floats, intercepts: Floats) -> Floats:
         """Return X @ coef.T + intercepts; a single score a row has no second axis."""
-        raw = self._room(len(coef))
-        for rows, block in self._blocks():
-            raw[rows] = block.scores(coef, intercepts)
-        return raw
-
-    def _room(self, n_scores: int) -> Floats:
-        return np.empty(self.n_rows if n_scores == 1 else (self.n_rows, n_scores))
+        return self._stacked(block.scores(coef, intercepts) for _, block in self._blocks())
 
     def rmatvec(self, residual: Floats) -> Floats:
         """Return X.T @ residual of a per-row vector."""
-        total = np.zeros(self.n_features)
-        for rows, block in self._blocks():
-            total += block.rmatvec(residual[rows])
-        return total
+        return np.asarray(sum(block.rmatvec(residual[rows]) for rows, block in self._blocks()))
 
     def value_gradient(
         self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
     ) -> Pass:
         """Return the weighted loss and its derivatives and the scores, block after block."""
-        value, gradient, slopes = 0.0, np.zeros_like(coef), np.zeros(len(coef))
-        raw = self._room(len(coef))
-        for rows, block in self._blocks():
-            done = block.value_gradient(coef, intercepts, y[rows], weight[rows], loss)
-            value += done.value
-            gradient += done.gradient
-            slopes += done.slopes
-            raw[rows] = done.raw
+        sums: Any = [0.0, np.zeros_like(coef), np.zeros(len(coef))]
+
+        def scores() -> Iterator[Floats]:
+            for rows, block in self._blocks():
+                done = block.value_gradient(coef, intercepts, y[rows], weight[rows], loss)
+                sums[:] = map(operator.add, sums, done[:3])
+                yield done.raw
+
+        raw = self._stacked(scores())
+        value, gradient, slopes = sums
         return Pass(value, gradient, slopes, raw)
 
     def table(self) -> Floats:
         """Return all numbers as one dense array: they must fit into memory."""
-        table = np.empty((self.n_rows, self.n_features))
-        for rows, block in self._blocks():
-            table[rows] = block.X
-        return table
+        return self._stacked(block.X for _, block in self._blocks())
 
     def column(self, j: int) -> tuple[None, Floats]:
         """Return the values of column j."""
-        values = np.empty(self.n_rows)
-        for rows, block in self._blocks():
-            values[rows] = block.column(j)[1]
-        return None, values
+        return None, self._stacked(block.column(j)[1] for _, block in self._blocks())
 
     def moments(self, weight: Floats) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
@@ -89,10 +88,7 @@ class BlockedDesign(Design):
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""
-        out = np.empty(self.n_rows)
-        for rows, block in self._blocks():
-            out[rows] = block.square_norm(centre, scale)
-        return out
+        return self._stacked(block.square_norm(centre, scale) for _, block in self._blocks())
 
     def curvature(self, rows: RowNumbers, weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
@@ -109,7 +105,5 @@ class BlockedDesign(Design):
 
     def column_squares(self, weight: Floats, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
-        total = np.zeros(self.n_features)
-        for rows, block in self._blocks():
-            total += block.column_squares(weight[rows], centre)
-        return total
+        parts = (block.column_squares(weight[rows], centre) for rows, block in self._blocks())
+        return np.asarray(sum(parts))

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import plain_view
 from bblr._numeric.threads import map_ranges, one_blas_thread
 from bblr.designs._kernels import dense_passes as kernels
-from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
-from bblr.designs.rows import Vector
-from bblr.losses import Loss
-from bblr.losses.fused import FusedSoftmax
-from bblr.losses.fused_softmax import softmax_residual
+from bblr.designs._kernels.passes import Passes
+from bblr.designs.base import Curvature, Floats, Moments, Pass
+from bblr.designs.matrix import MatrixDesign
+from bblr.losses.fused_softmax import FusedSoftmax, softmax_residual
 
 _CHUNK = 1024
 # Numbers of an array that are worth threads of ours to check.
@@ -24,7 +23,7 @@ _LARGE = 2**20
 _BLOCK, _NUMBERS = 256, 2**16
 
 
-class DenseDesign(Design):
+class DenseDesign(MatrixDesign):
     """A two-dimensional float32 or float64 array.
 
     Parameters
@@ -60,59 +59,27 @@ class DenseDesign(Design):
         some = self.X[rows] if self._by_rows else self.X.T[:, rows].T
         return DenseDesign(some, narrow=self._product == self.X.dtype)
 
-    def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
-        # One private accumulator a thread, added in order: same threads, same bits.
-        def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
-            own = np.zeros(shape)
-            return own, kernel(self.X, *args, start, stop, own)
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (self.X,)
 
-        parts = map_ranges(part, self.n_rows, self.X.size)
-        total = parts[0][0]
-        for own, _ in parts[1:]:
-            total += own
-        return total, sum(value for _, value in parts if value is not None)
+    @property
+    def _passes(self) -> Passes:
+        return kernels.BY_ROWS if self._by_rows else kernels.BY_COLUMNS
 
-    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
-        if len(coef) > 1:
-            return self._several_scores(coef, intercepts)
-        raw = np.empty(self.n_rows)
-        own, intercept = self._narrowed(coef[0]), float(intercepts[0])
-        kernel = kernels.rows_scores if self._by_rows else kernels.columns_scores
+    @property
+    def _entries(self) -> int:
+        return self.X.size
 
-        def part(_: int, start: int, stop: int) -> None:
-            kernel(self.X, own, intercept, start, stop, raw)
-
-        map_ranges(part, self.n_rows, self.X.size)
-        return raw
+    _work = _entries
 
     def _narrowed(self, values: Floats) -> NDArray[Any]:
         return values.astype(self._product, copy=False)
 
-    def rmatvec(self, residual: Floats) -> Floats:
-        """Return X.T @ residual of a per-row vector."""
-        kernel = kernels.rows_pull if self._by_rows else kernels.columns_pull
-        return self._sum_parts(kernel, (self.n_features,), self._narrowed(residual))[0]
-
-    def value_gradient(
-        self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
-    ) -> Pass:
-        """Return the weighted loss and its derivatives and the scores, reading X once."""
-        fused: Any = loss.fused
-        if fused is None:
-            return super().value_gradient(coef, intercepts, y, weight, loss)
-        if len(coef) > 1:
-            return self._several_value_gradient(coef, intercepts, y, weight, fused)
-        by_rows = self._by_rows
-        kernel = kernels.rows_value_gradient if by_rows else kernels.columns_value_gradient
-        raw = np.empty(self.n_rows)
-        own, intercept = self._narrowed(coef[0]), float(intercepts[0])
-        gradient, value = self._sum_parts(
-            kernel, (self.n_features + 1,), own, intercept, y, weight, fused, raw
-        )
-        return Pass(value, gradient[None, :-1], gradient[-1:], raw)
-
-    def _several_scores(self, coef: Floats, intercepts: Floats) -> Floats:
+    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts; several scores by BLAS, a block of rows at a time."""
+        if len(coef) == 1:
+            return super().scores(coef, intercepts)
         raw = np.empty((self.n_rows, len(coef)))
         own = np.ascontiguousarray(coef.T, dtype=self._product)
         block = self._block
@@ -150,9 +117,8 @@ class DenseDesign(Design):
 
         with one_blas_thread(_BLOCK):
             parts = map_ranges(part, self.n_rows, self.X.size * classes // 4)
-        value, gradient, slopes = parts[0]
-        for v, g, s in parts[1:]:
-            value, gradient, slopes = value + v, gradient + g, slopes + s
+        sums: Any = [sum(own) for own in zip(*parts, strict=True)]
+        value, gradient, slopes = sums
         return Pass(value, gradient, slopes, raw)
 
     @property
@@ -184,19 +150,8 @@ class DenseDesign(Design):
 
     def moment_sums(self, weight: Floats, shift: Floats) -> Floats:
         """Return the weighted sums that moments are made of, about a shift near the columns."""
-        kernel = kernels.rows_moments if self._by_rows else kernels.columns_moments
-        return self._sum_parts(kernel, (3, self.n_features), weight, shift)[0]
-
-    def square_norm(self, centre: Floats, scale: Floats) -> Floats:
-        """Return the squared length of each row, centred and scaled."""
-        out = np.empty(self.n_rows)
-        kernel = kernels.rows_square_norm if self._by_rows else kernels.columns_square_norm
-
-        def part(_: int, start: int, stop: int) -> None:
-            kernel(self.X, centre, 1.0 / scale, start, stop, out)
-
-        map_ranges(part, self.n_rows, self.X.size)
-        return out
+        shape = (3, self.n_features)
+        return self._sum_parts(self._passes.moments, shape, weight, shift)[0]
 
     def _chunks(self, rows: NDArray[np.intp], weight: Floats) -> Any:
         for s in range(0, len(rows), _CHUNK):
@@ -218,8 +173,9 @@ class DenseDesign(Design):
 
         with one_blas_thread(d):
             parts = map_ranges(part, len(rows), len(rows) * d * d // 8)
-        cross = np.sum([cross for cross, _ in parts], axis=0)
-        edge = np.sum([edge for _, edge in parts], axis=0)
+        cross, edge = parts[0]
+        for other, more in parts[1:]:
+            cross, edge = cross + other, edge + more
         return Curvature(cross, edge, float(weight.sum()))
 
     def column_squares(self, weight: Floats, centre: Floats) -> Floats:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.sampling import systematic
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import NUMPY
 from bblr._numeric.zero_one import zero_one_line
 from bblr.losses import Loss
 
@@ -23,7 +24,12 @@ Vector = Any
 
 
 class Rows:
-    """Operations on row vectors that are NumPy arrays."""
+    """Operations on row vectors that are NumPy arrays.
+
+    Most of them are written for whatever has the functions of `xp`.
+    """
+
+    xp: Any = NUMPY
 
     def vector(self, values: Any) -> Vector:
         """Return numbers that lie here, one a row, as a row vector."""
@@ -39,13 +45,13 @@ class Rows:
 
     def only(self, vector: Vector, rows: NDArray[np.intp]) -> Vector:
         """Return the vector with zeros for all rows but those given."""
-        kept = np.zeros(len(vector))
-        kept[rows] = vector[rows]
+        kept, where = self.xp.zeros_like(vector), self.vector(rows)
+        kept[where] = vector[where]
         return kept
 
     def pick(self, vector: Vector, rows: NDArray[np.intp]) -> Vector:
         """Return the numbers of the given rows, in their order."""
-        return vector[rows]
+        return vector[self.vector(rows)]
 
     def total(self, vector: Vector) -> float:
         """Return the sum."""
@@ -53,51 +59,56 @@ class Rows:
 
     def largest(self, vector: Vector) -> float:
         """Return the largest number, none being negative."""
-        return float(vector.max(initial=0.0))
+        return float(vector.max()) if len(vector) else 0.0
 
     def sums(self, matrix: Vector) -> Floats:
         """Return the sum of each column."""
-        return np.ones(len(matrix)) @ matrix  # a third of the time of a sum by columns
+        return self.local(self.ones(matrix) @ matrix)  # a third of the time of a sum by columns
 
     def means(self, matrix: Vector) -> Vector:
         """Return the mean of each row."""
-        return matrix @ np.full(matrix.shape[1], 1.0 / matrix.shape[1])
+        return matrix @ (self.ones(matrix.T) / matrix.shape[1])
 
     def column(self, matrix: Vector, k: int) -> Vector:
         """Return what belongs to score k as a vector."""
-        return matrix if matrix.ndim == 1 else np.ascontiguousarray(matrix[:, k])
+        return self.xp.clone(layout(matrix).score(matrix, k))
 
     def all_at_least(self, vector: Vector, bound: Vector) -> bool:
         """Whether every number is at least that of the other vector."""
-        return bool(np.all(vector >= bound))
+        return bool((vector >= bound).all())
+
+    def form(self, loss: Loss) -> Any:
+        """Return a loss whose methods take row vectors and return them."""
+        return loss
 
     def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted loss."""
-        return float(loss.value(y, raw) @ weight)
+        return float(self.form(loss).value(y, raw) @ weight)
 
     def decision(self, loss: Loss, raw: Vector) -> Vector:
         """Return the scores that decide, which take the plateaus into account."""
-        return loss.decision(raw)
+        return self.form(loss).decision(raw)
 
     def errors(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted zero-one loss, strict: a score on the threshold is an error."""
-        return float(weight @ loss.wrong(y, raw))
+        return float(weight @ self.vector(self.form(loss).wrong(y, raw) + 0.0))
 
     def wrong(self, loss: Loss, y: Vector, raw: Vector) -> NDArray[np.intp]:
         """Return the numbers of the rows that are errors."""
-        return np.flatnonzero(loss.wrong(y, raw))
+        return np.flatnonzero(self.local(self.form(loss).wrong(y, raw)))
 
     def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
         """Return, class by class, whether it is predicted for a row that counts."""
-        return np.bincount(loss.predicted(raw[weight > 0]), minlength=loss.n_classes) > 0
+        found = self.form(loss).predicted(raw[weight > 0])
+        return self.local(self.xp.bincount(found, minlength=loss.n_classes) > 0)
 
     def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its score or scores."""
-        return loss.fisher(raw, weight)
+        return self.form(loss).fisher(raw, weight)
 
     def positive_curvature(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> Vector:
         """Return the weight of each row times a curvature of its loss that is never negative."""
-        return loss.positive_curvature(y, raw, weight)
+        return self.form(loss).positive_curvature(y, raw, weight)
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
@@ -112,7 +123,7 @@ class Rows:
         """Return 1 up to the limit, and beyond it the square of what the limit is of a number."""
         # A row of weight 0 may lie so far out that its length is infinite, and so may be a limit.
         with np.errstate(invalid="ignore"):
-            return np.where(vector <= limit, 1.0, limit / vector) ** 2
+            return self.xp.where(vector <= limit, 1.0, limit / vector) ** 2
 
     def line(
         self, decision: Vector, change: Vector, y: Vector, weight: Vector
@@ -131,15 +142,13 @@ class Rows:
 
     def moved(self, raw: Vector, change: Vector, k: int, step: float) -> Vector:
         """Return the scores with score k moved by a step along a vector."""
-        if raw.ndim == 1:
-            return raw + step * change
-        raw = raw.copy()
-        raw[:, k] += step * change
+        raw = self.xp.clone(raw)
+        layout(raw).score(raw, k)[:] += step * change
         return raw
 
     def lifted(self, change: Vector, k: int, like: Vector) -> Vector:
         """Return a change of score k alone as one of all scores, shaped like another one."""
-        return change if like.ndim == 1 else self.moved(np.zeros_like(like), change, k, 1.0)
+        return self.moved(self.xp.zeros_like(like), change, k, 1.0)
 
     def probe(
         self,
@@ -152,13 +161,4 @@ class Rows:
         loss: Loss,
     ) -> Floats:
         """Return the weighted loss with score k moved by each of the steps along a vector."""
-        return loss.along(y, raw, change, k, steps, weight)
-
-
-def sample(weight: Floats, size: Floats, most: int) -> tuple[NDArray[np.intp], Floats]:
-    """Return about `most` rows drawn in proportion to weight * size, and their new weights.
-
-    The sample is systematic, so the same input gives the same rows.
-    """
-    rows, own = systematic(weight, size, most)
-    return rows, own
+        return self.local(self.form(loss).along(y, raw, change, k, steps, weight))

@@ -183,8 +183,11 @@ class ScaledDesign:
         done = self.design.value_gradient(*self.unpack(theta), y, weight, loss)
         return done.value, self._parameter_gradient(done.gradient, done.slopes), done.raw
 
-    def _is_intercept(self, p: int) -> bool:
-        return p == self.n_features
+    def _axis(self, p: int) -> tuple[int | None, float, float]:
+        """Return the column of a parameter, None for the intercept, its centre and its scale."""
+        if p == self.n_features:
+            return None, 0.0, 1.0
+        return p, float(self.centre[p]), float(self.scale[p])
 
     def probes(
         self,
@@ -199,12 +202,10 @@ class ScaledDesign:
 
         `places` are the pairs (k, p).
         """
-        looks: list[Look] = [
-            (None, 0.0, k, steps)
-            if self._is_intercept(p)
-            else (p, float(self.centre[p]), k, steps / self.scale[p])
-            for k, p in places
-        ]
+        looks: list[Look] = []
+        for k, p in places:
+            j, centre, scale = self._axis(p)
+            looks.append((j, centre, k, steps / scale))
         return self.design.probes(raw, looks, y, weight, loss)
 
     def rmatvec(self, residual: Vector) -> Floats:
@@ -212,28 +213,19 @@ class ScaledDesign:
         total = np.array([self.rows.total(residual)])
         return self._parameter_gradient(self.design.rmatvec(residual)[None], total)[0]
 
-    def along(self, p: int, like: Vector) -> Vector:
-        """Return the change of a score per unit of its parameter p, a vector like another one."""
-        if self._is_intercept(p):
-            return self.rows.ones(like)
-        return self.design.along(p, float(self.centre[p])) * (1.0 / float(self.scale[p]))
-
     def shifted(self, raw: Vector, k: int, p: int, step: float) -> Vector:
         """Return the raw scores after a step along parameter p of score k."""
-        if self._is_intercept(p):
-            return self.rows.moved(raw, self.rows.ones(raw), k, step)
-        step = step / float(self.scale[p])
-        return self.design.shifted(raw, p, float(self.centre[p]), k, step)
+        j, centre, scale = self._axis(p)
+        return self.design.shifted(raw, j, centre, k, step / scale)
 
     def axis_line(
         self, decision: Vector, k: int, p: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along a parameter, and what it saves."""
-        if self._is_intercept(p) or np.isinf(self.scale[p]):
-            change = self.rows.lifted(self.along(p, weight), k, decision)
-            return self.rows.line(decision, change, y, weight)
-        centre, scale = float(self.centre[p]), float(self.scale[p])
-        step, errors, before = self.design.axis_line(decision, p, centre, k, y, weight)
+        j, centre, scale = self._axis(p)
+        if np.isinf(scale):
+            return 0.0, 0.0, 0.0  # a column that takes no part
+        step, errors, before = self.design.axis_line(decision, j, centre, k, y, weight)
         return step * scale, errors, before
 
     @cached_property

@@ -18,7 +18,7 @@ from bblr._numeric.sampling import systematic
 from bblr.losses.fused import FusedLoss, block_value_residual, positive_weights
 
 # Why a descent ended: its steps were used up, it has converged, or rounding hides any descent.
-_LIMIT, _CONVERGED, _STUCK = 0, 1, 2
+LIMIT, CONVERGED, STUCK = 0, 1, 2
 # Rows of a block: its scores, labels and weights stay in the first cache.
 _ROWS = 256
 
@@ -50,7 +50,8 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
     for start in range(0, n, _ROWS):
         stop = min(start + _ROWS, n)
         own, slopes = raw[start:stop], residual[start:stop]
-        own[:] = 0.0
+        for i in range(len(own)):
+            own[i] = 0.0
         for j in range(size):
             column = Zt[j, start:stop]
             for i in range(len(own)):
@@ -71,7 +72,9 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
 def second_moments(Zt, weight, matrix):
     """Write the lower half of Zt diag(weight) Zt' to the matrix."""
     size, n = Zt.shape
-    matrix[:, :] = 0.0
+    for j in range(size):
+        for k in range(j + 1):
+            matrix[j, k] = 0.0
     weighted = np.empty(_ROWS)
     for start in range(0, n, _ROWS):
         stop = min(start + _ROWS, n)
@@ -120,53 +123,57 @@ def cholesky_solve(factor, vector):
 
 
 @njit(**JIT)
-def _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix):
-    """Return minus the inverse of the curvature times the gradient."""
-    size, n = Zt.shape
-    if n > most:
-        rows, drawn = systematic(bend, length, most)
-        second_moments(Zt[:, rows], drawn, matrix)
-    else:
-        second_moments(Zt, bend, matrix)
-    # Where every row has left the slope of the loss nothing is known of the curvature; a
-    # thousandth of its mean keeps the step finite.
-    floor = max(1e-3 * bend.sum() / size, least)
-    for j in range(size):
-        matrix[j, j] += floor + (l2 if j < penalised else 0.0)
-    step = -gradient
-    diagonal = np.diag(matrix).copy()
-    if cholesky(matrix):
-        cholesky_solve(matrix, step)
-    else:
-        step /= diagonal
-    return step
+def _sampled_moments(Zt, length, bend, most, matrix):
+    """Write the second moments of about `most` rows, drawn in proportion to what they add."""
+    rows, weight = systematic(bend, length, most)
+    few = np.empty((len(Zt), len(rows)))
+    for j in range(len(Zt)):
+        for i in range(len(rows)):
+            few[j, i] = Zt[j, rows[i]]
+    second_moments(few, weight, matrix)
 
 
 @njit(**JIT)
-def newton_descent(Zt, length, y, weight, fused, l2, penalised, theta, rules, unit, most):
-    """Descend from theta; return where, the value and scores there, the steps and the reason.
+def _newton_step(matrix, bend, l2, penalised, least, gradient, step):
+    """Write minus the inverse of the curvature times the gradient; return the slope along it."""
+    size = len(matrix)
+    # Where every row has left the slope of the loss nothing is known of the curvature; a
+    # thousandth of its mean keeps the step finite.
+    total = 0.0
+    for i in range(len(bend)):
+        total += bend[i]
+    floor = max(1e-3 * total / size, least)
+    diagonal = np.empty(size)
+    for j in range(size):
+        matrix[j, j] += floor + (l2 if j < penalised else 0.0)
+        diagonal[j] = matrix[j, j]
+        step[j] = -gradient[j]
+    if cholesky(matrix):
+        cholesky_solve(matrix, step)
+    else:
+        for j in range(size):
+            step[j] /= diagonal[j]
+    slope = 0.0
+    for j in range(size):
+        slope += step[j] * gradient[j]
+    return slope
 
-    `most` rows at most make up a curvature, tolerances are counted in `unit`.
+
+@njit(**JIT)
+def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, unit, total, most):
+    """Descend from a start; return where, the value and scores there, the steps and the reason.
+
+    `most` rows at most make up a curvature, tolerances are counted in `unit`, and `total` is the
+    weight of all rows.
     """
     size, n = Zt.shape
-    raw, residual, gradient = np.empty(n), np.empty(n), np.empty(size)
-    value = _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient)
-    bend, matrix = np.empty(n), np.empty((size, size))
+    residual, bend, matrix = np.empty(n), np.empty(n), np.empty((size, size))
+    theta, raw, gradient, step = start.copy(), np.empty(n), np.empty(size), np.zeros(size)
     there, there_raw, there_gradient = np.empty(size), np.empty(n), np.empty(size)
-    best, best_raw, best_gradient = theta.copy(), np.empty(n), np.empty(size)
-    theta = theta.copy()
-    least = 1e-6 * weight.sum() / size
-    n_iter, reason = 0, _LIMIT
-    while n_iter < rules.max_iter:
-        positive_weights(fused, raw, y, weight, 0, n, bend)
-        step = _newton_step(Zt, length, bend, most, l2, penalised, least, gradient, matrix)
-        slope = 0.0
-        for j in range(size):
-            slope += step[j] * gradient[j]
-        if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
-            reason = _CONVERGED
-            break
-        n_iter += 1
+    best, best_raw, best_gradient = np.empty(size), np.empty(n), np.empty(size)
+    # The start itself is the end of a step of length zero: one place for all evaluations.
+    n_iter, value, slope = -1, np.inf, 0.0
+    while True:
         low, high, t, best_value = 0.0, np.inf, 1.0, np.inf
         for _ in range(rules.tries):
             for j in range(size):
@@ -190,20 +197,30 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, theta, rules, un
                 t = 2.0 * t if high == np.inf else 0.5 * (low + high)
             if high - low < 1e-12 * max(1.0, low):
                 break
+        n_iter += 1
         if best_value == np.inf:
-            reason = _STUCK
-            break
+            return theta, value, raw, n_iter, STUCK
         theta, best = best, theta
         raw, best_raw = best_raw, raw
         gradient, best_gradient = best_gradient, gradient
         value = best_value
-    return theta, value, raw, n_iter, reason
+        if n_iter >= rules.max_iter:
+            return theta, value, raw, n_iter, LIMIT
+        positive_weights(fused, raw, y, weight, 0, n, bend)
+        if n > most:
+            _sampled_moments(Zt, length, bend, most, matrix)
+        else:
+            second_moments(Zt, bend, matrix)
+        slope = _newton_step(matrix, bend, l2, penalised, 1e-6 * total / size, gradient, step)
+        if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
+            return theta, value, raw, n_iter, CONVERGED
 
 
 @njit(**JIT)
 def newton_path(
-    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, rules, first_rules, most
-):
+    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, rules, first_rules, unit,
+    first_unit, total, most,
+):  # fmt: skip
     """Descend at each gamma from where the last descent ended; return all ends and their scores.
 
     The first descent starts from the fit under other weights, or from zero where that is to take
@@ -212,17 +229,16 @@ def newton_path(
     size, n = Zt.shape
     thetas, raws = np.empty((len(gammas), size)), np.empty((len(gammas), n))
     code, low_positive, low_negative, span = fused[0], fused[2], fused[3], fused[4]
-    theta, unit = np.zeros(size), min(1.0, weight.max())
-    if first_rules.max_iter > 0:
-        first = FusedLoss(code, gammas[0], low_positive, low_negative, span)
-        theta = newton_descent(
-            Zt, length, y, first_weight, first, l2, penalised, theta, first_rules,
-            min(1.0, first_weight.max()), most,
-        )[0]  # fmt: skip
-    for k in range(len(gammas)):
-        stage = FusedLoss(code, gammas[k], low_positive, low_negative, span)
+    theta = np.zeros(size)
+    # One call for all: what is called twice is compiled twice.
+    for k in range(0 if first_rules.max_iter == 0 else -1, len(gammas)):
+        stage = FusedLoss(code, gammas[max(k, 0)], low_positive, low_negative, span)
+        own, ruled, counted = weight, rules, unit
+        if k < 0:
+            own, ruled, counted = first_weight, first_rules, first_unit
         theta, _, raw, _, _ = newton_descent(
-            Zt, length, y, weight, stage, l2, penalised, theta, rules, unit, most
+            Zt, length, y, own, stage, l2, penalised, theta, ruled, counted, total, most
         )
-        thetas[k], raws[k] = theta, raw
+        if k >= 0:
+            thetas[k], raws[k] = theta, raw
     return thetas, raws

@@ -1,4 +1,4 @@
-"""How to compare classifiers: noise protocols, McNemar's test, calibration."""
+"""Tools to compare classifiers: noise protocols, McNemar's test, calibration."""
 
 from bblr.evaluation.calibration import expected_calibration_error
 from bblr.evaluation.mcnemar import McNemarResult, mcnemar, pooled_mcnemar

@@ -1,4 +1,4 @@
-"""Calibration: whether predicted probabilities come true as often as they say."""
+"""Calibration: whether predicted probabilities match observed frequencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
+
+from bblr.evaluation.label_column import label_column
 
 
 def expected_calibration_error(
@@ -15,8 +16,8 @@ def expected_calibration_error(
 ) -> float:
     """Mean gap between confidence and accuracy over bins of equal width.
 
-    Each example's confidence is the probability of its most probable class. With the examples
-    put into bins Bₘ = ((m − 1)/M, m/M] by confidence, it is
+    The confidence of an example is the probability of its most probable class. With examples
+    binned by confidence, Bₘ = ((m − 1)/M, m/M], the error is
     ``Σₘ |Bₘ|/n · |accuracy(Bₘ) − mean confidence(Bₘ)|`` (Guo et al., 2017).
 
     Parameters
@@ -24,12 +25,12 @@ def expected_calibration_error(
     y_true : array-like of shape (n_samples,)
         The true labels.
     proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        For two classes the probability of the larger label, or else one column a class in the
-        sorted order of the labels (as `predict_proba` gives them).
+        For two classes the probability of the larger label; otherwise one column per class, in
+        the sorted order of the labels, as from `predict_proba`.
     n_bins : int, default=15
         M, the number of bins over [0, 1].
     labels : array-like of shape (n_classes,) or None, default=None
-        All the labels. Needed where a class does not occur in `y_true`.
+        All labels; needed if a class does not occur in `y_true`.
 
     Returns
     -------
@@ -61,33 +62,22 @@ def as_columns(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the column of each example's class, the probabilities by column, and the classes.
 
-    `name` is what the probabilities are called in messages.
+    `name` is the name of the probabilities in messages.
     """
-    y = _flat("y_true", y_true)
+    y = label_column("y_true", y_true)
     table = _proba_table(proba, len(y), name)
-    known = y if labels is None else _flat("labels", labels)
+    known = y if labels is None else label_column("labels", labels)
     try:
         classes = np.unique(known)
         column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     except TypeError as error:
         raise ValueError(
-            f"y_true and labels must hold labels of one kind that can be put in order: {error}"
+            f"y_true and labels must hold labels of one kind that can be sorted: {error}"
         ) from None
     table = _a_column_a_class(table, classes, name)
     if not np.array_equal(classes[column], y):
         raise ValueError("y_true holds a label that is not among labels; add it there")
     return column, table, classes
-
-
-def _flat(name: str, values: ArrayLike) -> np.ndarray:
-    try:
-        flat = column_or_1d(np.asarray(values))
-    except ValueError:
-        shape = np.shape(values)
-        raise ValueError(f"{name} must have shape (n,), got {shape}; give a label each") from None
-    if len(flat) == 0:
-        raise ValueError(f"{name} is empty; give at least one example")
-    return np.asarray(flat)
 
 
 def calibration_gaps(column: np.ndarray, table: np.ndarray, n_bins: int) -> np.ndarray:
@@ -112,32 +102,32 @@ def _even_bins(probability: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 class Bins(NamedTuple):
-    """The bins of a reliability diagram that hold examples, a row each."""
+    """The non-empty bins of a reliability diagram."""
 
     predicted: np.ndarray
     """Mean probability of the event."""
     observed: np.ndarray
-    """How often it came true."""
+    """Observed frequency of the event."""
     size: np.ndarray
     """Examples."""
 
     @property
     def gap(self) -> float:
-        """Mean distance between the two, by examples."""
+        """Mean distance between the two, weighted by examples."""
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.size))
 
 
 def reliability_bins(
     event: np.ndarray, probability: np.ndarray, n_bins: int, strategy: str = "uniform"
 ) -> Bins:
-    """Compare how often an event came true with its probability.
+    """Compare the observed frequency of an event with its predicted probability.
 
     Parameters
     ----------
     event : ndarray of shape (n_samples,)
-        Whether it came true.
+        Whether the event occurred.
     probability : ndarray of shape (n_samples,)
-        What was predicted.
+        Predicted probabilities.
     n_bins : int
         Bins over [0, 1]; those without examples are left out.
     strategy : {"uniform", "quantile"}, default="uniform"
@@ -180,15 +170,13 @@ def _proba_table(proba: ArrayLike, n_samples: int, name: str) -> np.ndarray:
 
 def _a_column_a_class(table: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
     n_columns = 2 if table.ndim == 1 else table.shape[1]
-    if n_columns > len(classes):
+    if n_columns != len(classes):
+        remedy = f"give it shape (n, {len(classes)}), one column per class"
+        if n_columns > len(classes):
+            remedy = "name all classes with labels="
         raise ValueError(
-            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
-            "labels; name all classes with labels="
-        )
-    if n_columns < len(classes):
-        raise ValueError(
-            f"{name} speaks of {n_columns} classes, and there are {len(classes)} in y_true or "
-            f"labels; give it shape (n, {len(classes)}), a column a class"
+            f"{name} has {n_columns} classes, and there are {len(classes)} in y_true or labels; "
+            f"{remedy}"
         )
     if table.ndim == 1:
         return np.column_stack([1.0 - table, table])

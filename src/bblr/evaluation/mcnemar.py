@@ -1,4 +1,4 @@
-"""McNemar's test: whether two classifiers err equally often on the same examples."""
+"""McNemar's test: whether two classifiers have the same error rate on the same examples."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom, chi2
-from sklearn.utils import column_or_1d
+
+from bblr.evaluation.label_column import label_column
 
 _SMALL = 25
-"""Below so many discordant examples ``exact="auto"`` takes the binomial test."""
+"""Discordant examples below which ``exact="auto"`` uses the binomial test."""
 
 Exact = bool | Literal["auto"]
 
 
 @dataclass(frozen=True)
 class McNemarResult:
-    """What McNemar's test found for two classifiers a and b.
+    """Result of McNemar's test for two classifiers a and b.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def mcnemar(
         The labels the two classifiers predict.
     exact : bool or "auto", default="auto"
         True for the binomial test, False for the chi-squared approximation with continuity
-        correction; ``"auto"`` takes the binomial test below 25 discordant examples.
+        correction; ``"auto"`` uses the binomial test below 25 discordant examples.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def mcnemar(
     (1.342, 0.375)
     """
     arrays = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
-    labels = {name: _labels(name, values) for name, values in arrays.items()}
+    labels = {name: label_column(name, values) for name, values in arrays.items()}
     _check_alike(labels)
     wrong_a = labels["pred_a"] != labels["y_true"]
     wrong_b = labels["pred_b"] != labels["y_true"]
@@ -111,8 +112,8 @@ def pooled_mcnemar(
 ) -> McNemarResult:
     """Pool McNemar's tests: add up the discordant counts and test the sums.
 
-    This is the paper's pooled test, which takes each fold of each repetition as a test of its
-    own: z = Σ(n10 − n01) / √Σ(n01 + n10).
+    This is the paper's pooled test, with one test per fold and repetition:
+    z = Σ(n10 − n01) / √Σ(n01 + n10).
 
     Parameters
     ----------
@@ -129,11 +130,11 @@ def pooled_mcnemar(
 
     Notes
     -----
-    The test takes every discordant example for an independent draw. Folds of one
-    cross-validation test disjoint examples; *repeated* cross-validation tests the same examples
-    again and again with nearly the same classifiers, so pooled over repetitions z is too large
-    and the p-value optimistic. Read it as a summary beside the paper's figures; for a sober
-    p-value pool the folds of one repetition only.
+    The test treats every discordant example as an independent draw. Folds of one cross-validation
+    test disjoint examples; *repeated* cross-validation tests the same examples repeatedly with
+    similar classifiers, so that z pooled over repetitions is too large and the p-value too small.
+    It is meant for comparison with the paper's figures; for a valid p-value pool the folds of one
+    repetition only.
 
     Examples
     --------
@@ -181,20 +182,6 @@ def _counts(item: McNemarResult | Sequence[int], position: int) -> tuple[int, in
     return int(pair[0]), int(pair[1])
 
 
-def _labels(name: str, values: ArrayLike) -> np.ndarray:
-    labels = np.asarray(values)
-    if labels.ndim == 0 or labels.size == 0:
-        raise ValueError(f"{name} is empty or a single value; give one label for each example")
-    try:
-        labels = column_or_1d(labels)
-    except ValueError as error:
-        raise ValueError(f"{name} has shape {labels.shape}; give one label a row") from error
-    # NaN equals nothing, itself included, and would count as an error of everyone.
-    if np.any(labels != labels):
-        raise ValueError(f"{name} holds missing labels; remove those examples")
-    return labels
-
-
 def _check_alike(labels: dict[str, np.ndarray]) -> None:
     lengths = {name: len(values) for name, values in labels.items()}
     if len(set(lengths.values())) > 1:
@@ -204,5 +191,5 @@ def _check_alike(labels: dict[str, np.ndarray]) -> None:
     if len(set(is_text.values())) > 1:
         text = " and ".join(name for name, flag in is_text.items() if flag)
         raise ValueError(
-            f"{text} holds text and the other labels are numbers; encode all three alike"
+            f"{text} holds text and the other labels are numbers; encode all three in the same way"
         )

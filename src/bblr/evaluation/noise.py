@@ -1,4 +1,4 @@
-"""Noise protocols: outliers appended to the data, or labels turned over."""
+"""Noise protocols: appended outliers, or flipped labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_random_state
+
+from bblr.evaluation.label_column import label_column
 
 NOISE_PROTOCOLS = ("uniform-one-class", "uniform-random", "label-flip")
 """The protocols `add_noise` knows."""
@@ -34,9 +36,8 @@ def add_noise(
       its "first class" is the one labelled +1);
     - ``"uniform-random"``: each gets a class at random, all equally likely (the article's code).
 
-    ``"label-flip"`` leaves `X` alone and turns over ⌊n · fraction⌋ labels of `y`, chosen at
-    random without replacement; of more than two classes each becomes another one, all equally
-    likely.
+    ``"label-flip"`` leaves `X` as it is and flips ⌊n · fraction⌋ labels of `y`, chosen at random
+    without replacement; with more than two classes, each of the other classes is equally likely.
 
     Parameters
     ----------
@@ -48,28 +49,27 @@ def add_noise(
             default="uniform-one-class"
         The kind of noise.
     fraction : float, default=0.1
-        How much, between 0 and 1, as a share of the given rows.
+        Amount of noise, between 0 and 1, as a share of the given rows.
     random_state : int, RandomState, Generator or None, default=None
-        An integer gives the same noise each time; the two uniform protocols then append the
-        same points.
+        Seed; with the same integer the two uniform protocols append the same points.
     return_index : bool, default=False
         Also return which rows are noise.
 
     Returns
     -------
     X : ndarray or DataFrame of shape (n_samples + n_added, n_features)
-        The given rows in their order, then the noise. A float dtype is kept; whole numbers
-        become float64, since the noise is not whole. A DataFrame gives a DataFrame with the same
-        columns and rows numbered anew. With ``"label-flip"`` it is the given object itself.
+        The given rows in their order, then the noise. A float dtype is kept; integers become
+        float64. A DataFrame gives a DataFrame with the same columns and a new index. With
+        ``"label-flip"`` it is the given object itself.
     y : ndarray or Series
         Its labels, of the given dtype; a Series if a Series was given.
     index : ndarray of int
-        Positions of the appended rows or turned labels, ascending; only if `return_index`.
+        Positions of the appended rows or flipped labels, ascending; only if `return_index`.
 
     Notes
     -----
-    Add noise before normalising, as the article does, and to the training part only if the test
-    error is to speak about clean data.
+    Add noise before normalising, as the article does, and only to the training part to measure
+    test errors on clean data.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def add_noise(
     )
     labels, classes = _labels(y)
     n_samples = len(labels)
-    # The small term keeps 0.29 · 100 = 28.999… from losing a row to rounding.
+    # The small term keeps 0.29 · 100 = 28.999… from being rounded down.
     n_noise = math.floor(n_samples * float(fraction) + 1e-9)
     if protocol == "label-flip":
         _check_rows(X, n_samples)
@@ -115,16 +115,11 @@ def add_noise(
 
 
 def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    labels = np.asarray(y)
-    if labels.ndim == 0 or labels.size == 0:
-        raise ValueError("y is empty; give one label for each row of X")
+    labels = label_column("y", y)
     try:
-        labels = column_or_1d(labels)
         classes = np.unique(labels)
-    except (ValueError, TypeError) as error:
+    except TypeError as error:
         raise ValueError(f"y must be one column of labels of one kind: {error}") from error
-    if np.any(classes != classes):
-        raise ValueError("y holds missing labels; remove those rows first")
     if len(classes) < 2:
         raise ValueError(f"y holds one class only ({classes[0]!r}); two or more are needed")
     return labels, classes

@@ -126,25 +126,29 @@ def _sizes(session: Session, n_features: int) -> dict[int, int]:
 class _RemoteLabels(Labels):
     """Labels and weights on the workers, wherever they were."""
 
+    rows: DaskRows
+
     def __init__(self, rows: DaskRows, y: Any, sample_weight: Any) -> None:
         self.rows, self.plain = rows, sample_weight is None
         if sample_weight is not None and np.ndim(sample_weight) == 0:
             sample_weight = np.full(rows.n_rows, sample_weight)
-        self.weight = self._given(sample_weight, "given_weight", "sample_weight")
-        self.y = self._given(y, "given_labels", "y")
+        self.weight = self._given(sample_weight, "weight", "sample_weight")
+        self.y = self._given(y, "labels", "y")
         refuse_no_weight(self.plain or self.heaviest() > 0)
 
     def _given(self, values: Any, name: str, parameter: str) -> Any:
         if values is None:
             return self.rows.ones(None)
         if is_dask(values):
-            return self.rows.new(name)
+            return self.rows.new("given", name)
         return self.rows.vector(row_values(values, self.rows.n_rows, parameter))
 
     def classes(self) -> NDArray[Any]:
         """Return the labels of the rows that count, in their order."""
         try:
-            classes = np.unique(np.concatenate(self.rows.in_order("labels", self.y, self.weight)))
+            classes = np.unique(
+                np.concatenate(self.rows.in_order("operations.labels", self.y, self.weight))
+            )
         except TypeError as error:
             raise ValueError(f"y must hold labels of one kind: {error}.") from None
         check_classification_targets(classes)
@@ -152,21 +156,17 @@ class _RemoteLabels(Labels):
 
     def count(self, classes: NDArray[Any]) -> Floats:
         """Give the labels numbers, and return the weight of each class."""
-        self.codes = self.rows.new("codes", self.y, classes)
-        return self.rows.ask("class_totals", self.codes, self.weight, len(classes))
+        self.codes = self.rows.new("operations.codes", self.y, classes)
+        return np.asarray(self.rows.ask("numpy.bincount", self.codes, self.weight, len(classes)))
 
     def weigh(self, factors: Floats) -> None:
         """Multiply the weight of each row by the factor of its class."""
-        self.weight = self.weight * self.rows.new("factors", self.codes, factors)
+        self.weight = self.weight * self.rows.new("operator.getitem", factors, self.codes)
         self.plain = False
-
-    def heaviest(self) -> float:
-        """Return the largest weight."""
-        return max(most for _, most, _ in self.rows.in_order("extent", self.weight))
 
     def target(self, n_classes: int) -> Any:
         """Return what the loss takes: signs of two classes, numbers of more."""
-        target = self.rows.new("signs", self.codes) if n_classes == 2 else self.codes
+        target = self.codes * 2.0 + -1.0 if n_classes == 2 else self.codes
         self.rows.stands(target, np.float64 if n_classes == 2 else np.intp)
         self.rows.stands(self.weight, np.float64)
         return target

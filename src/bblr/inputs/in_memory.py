@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.utils.validation import validate_data
 
+from bblr._numeric.arrays import leads_out
 from bblr._numeric.tensors import local
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
@@ -76,8 +77,9 @@ class ArrayAdapter(Adapter):
         # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
         # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
         quiet = np.errstate(over="ignore", invalid="ignore")
+        check_indices(self.X)
         with config_context(array_api_dispatch=False), quiet, naming_labels():
-            found = validate_data(
+            return validate_data(
                 self.estimator,
                 self.X,
                 *y,
@@ -88,10 +90,6 @@ class ArrayAdapter(Adapter):
                 # scikit-learn looks for NaN on one thread, and words the errors.
                 ensure_all_finite=not surely_finite(self.X),
             )
-        X = found[0] if y else found
-        if issparse(X):
-            check_format(X)
-        return found
 
     def _is_checked(self, *y: Any, reset: bool) -> bool:
         """Whether scikit-learn would find nothing to change, to name or to complain of.
@@ -134,18 +132,18 @@ def _are_labels(y: Any, n: int) -> bool:
     return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "biuSU"
 
 
-def check_format(X: Any) -> None:
+def check_indices(X: Any) -> None:
     """Raise a ValueError for a sparse matrix whose indices lead out of it.
 
-    Compiled code does not look; it would read whatever lies there.
+    Before anything else: SciPy's own conversions do not look either.
     """
-    try:
-        X.check_format(full_check=True)
-    except ValueError as error:
+    sparse = issparse(X)
+    if sparse and X.format in ("csr", "csc") and X.ndim == 2 and leads_out(X):
         raise ValueError(
-            f"X is a sparse matrix that contradicts itself: {error}. Build it anew from rows, "
-            "columns and values, for instance by scipy.sparse.coo_array."
-        ) from None
+            "X is a sparse matrix that contradicts itself: its indices or row pointers lead out "
+            "of it. Build it anew from rows, columns and values, for instance by "
+            "scipy.sparse.coo_array."
+        )
 
 
 def rows_in_memory(X: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from bblr._checks import LARGEST
 from bblr._numeric.tensors import as_numpy
+from bblr.designs.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -22,9 +23,10 @@ _CLASSES = "biuSU"
 
 
 class Labels:
-    """Labels and weights that are NumPy arrays, one a row."""
+    """Labels and weights, one a row, where the rows are: NumPy arrays here."""
 
     codes: Any
+    rows: Rows = Rows()
     # Whether every weight is 1.
     plain: bool
 
@@ -38,25 +40,30 @@ class Labels:
         """Return the labels of the rows that count, in their order."""
         return found_classes(self.y, slice(None) if self.plain else self.weight > 0)
 
-    def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class.
+    def numbers(self, classes: NDArray[Any]) -> Any:
+        """Return the class number of each label.
 
         Labels of which no row has a weight count as the nearest class; they have none.
         """
-        self.codes = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
-        return np.bincount(self.codes, self.weight, len(classes)).astype(np.float64)
+        return np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
+
+    def count(self, classes: NDArray[Any]) -> Floats:
+        """Give the labels numbers, and return the weight of each class."""
+        self.codes = self.rows.vector(self.numbers(classes))
+        return self.rows.local(self.rows.xp.bincount(self.codes, self.weight, len(classes)))
 
     def weigh(self, factors: Floats) -> None:
         """Multiply the weight of each row by the factor of its class."""
-        self.weight, self.plain = self.weight * factors[self.codes], False
+        self.weight = self.weight * self.rows.vector(factors)[self.codes]
+        self.plain = False
 
     def heaviest(self) -> float:
         """Return the largest weight."""
-        return float(self.weight.max())
+        return self.rows.largest(self.weight)
 
     def target(self, n_classes: int) -> Any:
         """Return what the loss takes: signs of two classes, numbers of more."""
-        return np.where(self.codes == 1, 1.0, -1.0) if n_classes == 2 else self.codes
+        return self.rows.vector(self.codes * 2.0 - 1.0) if n_classes == 2 else self.codes
 
 
 def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Floats]:

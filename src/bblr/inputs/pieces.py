@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from bblr.designs.dense import surely_finite
+from bblr.inputs.in_memory import check_indices
 from bblr.inputs.labels import refuse_negative
 
 
@@ -161,6 +162,7 @@ def _aligned(X: Any, values: Any, n: int, name: str) -> list[Any] | None:
 
 def check_piece(X: Any, y: Any, weight: Any, dtype: str) -> tuple[Any, Any, Any]:
     """Validate the rows, labels and weights of a partition, on its worker."""
+    check_indices(X)
     if X.shape[0]:
         # A sum that is not finite makes scikit-learn look closer; it need not warn as well.
         with np.errstate(over="ignore", invalid="ignore"):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.utils import check_array
 from sklearn.utils.validation import (
     _check_n_features,
     assert_all_finite,
@@ -26,7 +27,7 @@ from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.inputs.adapter import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
 from bblr.inputs.in_memory import ArrayAdapter
-from bblr.inputs.labels import Floats, Labels, encode, found_classes, naming_labels, row_weights
+from bblr.inputs.labels import Labels, encode, found_classes, naming_labels, row_weights
 
 # Numbers of a block of similarities.
 _BLOCK = 2**24
@@ -172,26 +173,18 @@ class TensorAdapter(DeviceAdapter):
         torch = import_torch()
         X = self.X
         refuse_sparse(X)
-        name = type(self.estimator).__name__
-        if X.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array, got {X.ndim}D tensor of shape {tuple(X.shape)} instead. "
-                "Reshape it to one row a sample."
-            )
-        for axis, what in enumerate(("sample", "feature")):
-            if X.shape[axis] == 0:
-                raise ValueError(
-                    f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 "
-                    f"is required by {name}."
-                )
-        if X.is_complex():
-            raise ValueError("Complex data not supported: X is a complex tensor.")
+        # An array of that shape without memory of its own: scikit-learn words the errors.
+        shaped = np.broadcast_to(
+            np.zeros((), complex if X.is_complex() else float), tuple(X.shape)
+        )
+        check_array(shaped, estimator=self.estimator, ensure_all_finite=False)
         if X.dtype not in (torch.float32, torch.float64):
             X = X.double()
         X = X.detach()
         # One infinite or undefined entry makes the sum so; only then it pays to look at each.
         if not torch.isfinite(X.sum()) and not torch.isfinite(X).all():
             what = "NaN" if torch.isnan(X).any() else "infinity"
+            name = type(self.estimator).__name__
             raise ValueError(f"Input X contains {what}.\n{name} takes finite numbers only.")
         _check_n_features(self.estimator, X, reset=reset)
         if reset:
@@ -230,23 +223,12 @@ class _TensorLabels(Labels):
             return found_classes(self.y, self.rows.local(present))
         return as_numpy(self._own[present.to(self.y.device)].unique())
 
-    def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class."""
-        if is_tensor(self.y):
-            known = _beside(classes, self.y)
-            codes = import_torch().searchsorted(known, self._own).clamp(max=len(known) - 1)
-        else:
-            codes = np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
-        self.codes = self.rows.vector(codes)
-        return self.rows.local(self.codes.bincount(self.weight, len(classes)))
-
-    def weigh(self, factors: Floats) -> None:
-        """Multiply the weight of each row by the factor of its class."""
-        self.weight, self.plain = self.weight * self.rows.vector(factors)[self.codes], False
-
-    def target(self, n_classes: int) -> Any:
-        """Return what the loss takes: signs of two classes, numbers of more."""
-        return self.codes if n_classes > 2 else 2.0 * self.codes.double() - 1.0
+    def numbers(self, classes: NDArray[Any]) -> Any:
+        """Return the class number of each label."""
+        if not is_tensor(self.y):
+            return super().numbers(classes)
+        known = _beside(classes, self.y)
+        return import_torch().searchsorted(known, self._own).clamp(max=len(known) - 1)
 
 
 def _check_labels(y: Any) -> None:

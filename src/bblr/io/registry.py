@@ -234,7 +234,7 @@ TYPES: dict[str, Entry] = {
         *(Entry(type(loss)) for loss in LOSSES.values()),
         *map(Entry, (Gaussian, GaussLaplace)),
         *map(Entry, (solvers.FisherScoring, solvers.GradientDescent, solvers.LBFGS)),
-        *map(Entry, (solvers.RangeSearch, solvers.ZeroOneCoordinates, solvers.ZeroOneSearch)),
+        *map(Entry, (solvers.RangeSearch, solvers.ZeroOneSearch)),
         # How features are made from a file.
         Entry(Column, sound=_column),
         Entry(TableLayout, sound=_table),

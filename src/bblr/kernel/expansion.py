@@ -1,4 +1,4 @@
-"""What kernel classifiers share once they are fitted."""
+"""What fitted kernel classifiers share."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bblr._numeric.tensors import as_numpy, local
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import KernelFunction
 from bblr.inputs import Training, adapter_of
-from bblr.kernel.fit import KernelFit
-from bblr.kernel.kernel_front import is_precomputed
+from bblr.kernel.fit import Floats, KernelFit, KernelProblem
+from bblr.kernel.kernel_setup import is_precomputed
 from bblr.linear.fitted import ProbabilisticClassifier
 from bblr.training.laplace import class_codes
-
-Floats = NDArray[np.float64]
+from bblr.training.link import Link
+from bblr.training.probabilities import Calibrated
 
 
 class KernelClassifier(ProbabilisticClassifier):
@@ -50,8 +50,8 @@ class KernelClassifier(ProbabilisticClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
         """
         check_is_fitted(self)
         expansion = Expansion(
@@ -67,17 +67,20 @@ class KernelClassifier(ProbabilisticClassifier):
     def _unpack_expansion(
         self,
         fitted: KernelFit,
-        function: KernelFunction,
+        problem: KernelProblem,
         rows: NDArray[np.intp],
         data: Training,
-        shift: Any = 0.0,
+        calibrated: Calibrated | None = None,
     ) -> None:
-        """Set the vectors with a weight; `rows` are the numbers of the rows that were fitted.
+        """Set the fitted attributes; `rows` are the indices of the rows that were fitted.
 
-        `shift` is added to the decision values, as the link asks for.
+        Without a calibrated link, the link of the loss is used.
         """
+        function, loss = problem.gram.function, fitted.objective.loss
+        link, shift = calibrated or (Link.of_loss(loss), 0.0)
         self._function = function
         self.kernel_gamma_ = function.gamma
+        self.link_, self.prior_, self.gamma_ = link, loss.plateaus, loss.gamma
         weights = fitted.weights
         if weights.ndim == 1:
             weights = weights[:, None]
@@ -86,7 +89,7 @@ class KernelClassifier(ProbabilisticClassifier):
         support = rows[fitted.basis.centres[order]]
         precomputed = function.name == "precomputed"
         vectors = np.empty((0, 0)) if precomputed else data.X[support]
-        loss, in_kind = fitted.objective.loss, data.given.in_kind
+        in_kind = data.given.in_kind
         codes = class_codes(data.y[support], loss.n_scores)
         self.support_ = in_kind(support)
         self.dual_coef_ = in_kind(np.ascontiguousarray(weights[order].T))

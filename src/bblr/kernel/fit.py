@@ -1,8 +1,8 @@
-"""How the kernel estimators train: the centres, and the fit of one basis."""
+"""A kernel problem: how its centres are drawn, and how it is fitted and scored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,8 @@ from bblr.losses import BetaBernoulli, Plateaus
 from bblr.penalties import Penalty
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import stopped
-from bblr.training.link import Link
+from bblr.training.cross_validation import Path
+from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.start import (
     LOOSE,
@@ -38,22 +39,22 @@ from bblr.training.start import (
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Up to this many rows each of them is a centre unless the user says otherwise.
+# Up to this many rows, every row is a centre by default.
 ALL_CENTRES = 2000
-# Centres beyond that.
+# Default number of centres for more rows.
 SOME_CENTRES = 1000
-# A first, rough fit that shows where the decision is made.
+# Size of a rough first fit that locates the decision boundary.
 _PILOT_CENTRES = 256
 _PILOT_ROWS = 4000
-# Rows among which a centre is sought, for each centre.
+# Candidate rows per centre.
 _ROWS_PER_CENTRE = 8
-# Rows far from the decision still count this much, for where the first fit was wrong.
+# Least relative weight of rows far from the boundary, since the first fit may be wrong.
 _FLOOR = 0.01
-# Rows on which an unknown kernel must be positive semi-definite before centres are drawn.
+# Rows on which an unknown kernel is checked to be positive semi-definite.
 _ROWS_TO_CHECK = 300
 # Up to this many features a Newton step is cheap.
 _MAX_NEWTON = 100
-# Rows of a sample on which features are made uncorrelated, for each feature.
+# Sampled rows per feature from which features are decorrelated.
 _ROWS_PER_FEATURE = 4
 
 
@@ -66,13 +67,15 @@ class KernelProblem:
     gram : Gram
         The kernel of the rows.
     y, weight : ndarray of shape (n_rows,)
-        Labels -1 and +1, or numbers of many classes, and weights.
+        Labels -1 and +1, or class numbers with many classes, and weights.
     rkhs : bool
         Whether the penalty is on the norm of the function rather than on its weights.
     fit_intercept : bool
         Whether there is an intercept.
     cache_bytes : float
         Memory for features.
+    descent : LBFGS
+        Descent of a stage; Newton steps take its place where there are few features.
     """
 
     gram: Gram
@@ -81,6 +84,12 @@ class KernelProblem:
     rkhs: bool
     fit_intercept: bool
     cache_bytes: float
+    descent: LBFGS = field(default_factory=LBFGS)
+
+    def at_width(self, kernel_gamma: float) -> KernelProblem:
+        """Return the problem with a kernel of that inverse width."""
+        function = replace(self.gram.function, gamma=kernel_gamma)
+        return replace(self, gram=self.gram.like(function, self.gram.X))
 
     def on_rows(self, rows: Rows) -> KernelProblem:
         """Return the problem of some of the rows."""
@@ -110,7 +119,7 @@ class KernelProblem:
         return spectral_basis(self.gram, rows, self.rkhs, tol)
 
     def basis(self, centres: Rows, rng: np.random.Generator | None) -> Basis:
-        """Return a basis over some of the rows; without a generator all rows shape it."""
+        """Return a basis over some of the rows, from a sample of rows if there is a generator."""
         if not self.rkhs:
             centres = self.distinct(centres)
         count = _ROWS_PER_FEATURE * len(centres)
@@ -125,16 +134,16 @@ class KernelProblem:
     def distinct(self, rows: Rows) -> Rows:
         """Return the first of each set of equal rows, in their order.
 
-        A centre that stands there twice would be penalised half as much.
+        A centre that occurs twice would be penalised half as much.
         """
         return rows[np.sort(equal_rows(self.gram.X[rows])[0])]
 
     def spread_centres(self, share: Floats, count: int, rng: np.random.Generator) -> Rows:
-        """Return centres by randomly pivoted Cholesky, where `share` is large above all."""
+        """Return centres by randomly pivoted Cholesky, in proportion to `share`."""
         n = self.gram.n_rows
         share = share + _FLOOR * float(share.max())
         if self.rkhs and not self.gram.function.definite:
-            # With draws of its own: those below are the same for a kernel however it is given.
+            # Its own generator: the draws below must not depend on how a kernel is given.
             some = np.random.default_rng(0).permutation(n)[:_ROWS_TO_CHECK]
             check_definite(self.gram, some)
         rows = np.arange(n)
@@ -146,47 +155,81 @@ class KernelProblem:
         rest = np.setdiff1d(rows, chosen)
         if self.rkhs or len(chosen) >= count or len(rest) == 0:
             return chosen
-        # Under a kernel without lengths to speak of nothing is left to explain.
+        # The kernel has rank too low for more pivots; draw the others at random.
         more = min(count - len(chosen), len(rest))
         drawn = rng.choice(rest, more, replace=False, p=share[rest] / share[rest].sum())
         return np.concatenate([chosen, drawn])
 
-    def centres(
-        self, count: int, prior: Plateaus, l2: float, descent: Any, rng: np.random.Generator
-    ) -> Rows:
-        """Return centres among the rows that a first, rough fit has not settled.
+    def centres(self, count: int, path: Path, rng: np.random.Generator) -> Rows:
+        """Return centres, drawn mostly where a rough first fit has large residuals.
 
         In the exact solution the weight of a row is its residual over the penalty: rows far on
-        their right side, and outliers on a plateau, would hardly be used.
+        the right side, and outliers on a plateau, have almost none.
         """
         pilot = self._sample(_PILOT_ROWS, rng)
         problem = self.on_rows(pilot)
         some = problem.spread_centres(problem.weight, min(_PILOT_CENTRES, count), rng)
         basis = problem.basis(some, rng)
-        fitted = fit(problem, basis, prior, l2, (1.0,), descent)
+        fitted = problem.fit(basis, path._replace(gammas=(1.0,)))
         raw = self._scores(pilot[basis.centres], fitted.weights, fitted.intercept)
-        return self.spread_centres(self.pulls(fitted.objective.loss, raw), count, rng)
+        return self.spread_centres(self.weighted_residuals(fitted.objective.loss, raw), count, rng)
 
-    def chosen_basis(
-        self,
-        limit: int | None,
-        prior: Plateaus,
-        l2: float,
-        descent: Any,
-        rng: np.random.Generator,
-    ) -> Basis:
-        """Return the basis over so many centres, or over all rows."""
-        if limit is None:
-            return self.full_basis()
-        return self.basis(self.centres(limit, prior, l2, descent, rng), rng)
+    def fit_dense(
+        self, path: Path, limit: int | None, rng: np.random.Generator, watch: Watch | None = None
+    ) -> KernelFit:
+        """Return the fit over at most `limit` centres, or over all rows where it is None."""
+        watch = watch or Watch()
+        with watch.task("centres"):
+            if limit is None:
+                basis = self.full_basis()
+            else:
+                basis = self.basis(self.centres(limit, path, rng), rng)
+        watch.say(f"{len(basis.centres)} centres among {self.gram.n_rows} rows")
+        return self.fit(basis, path, watch)
 
-    def pulls(self, loss: BetaBernoulli, raw: Floats) -> Floats:
-        """Return how hard each row pulls at its score, or at those of all classes."""
+    def fit(self, basis: Basis, path: Path, watch: Watch | None = None) -> KernelFit:
+        """Walk through the gammas of a path in the coordinates of a basis."""
+        large = basis.transform.shape[1] > _MAX_NEWTON
+        penalty = gaussian(path.l2, BetaBernoulli(path.prior))
+        objective = self.objective(basis, path.prior, penalty, uncorrelated=large)
+        stage: Any = self.descent
+        if not large and objective.n_scores == 1:
+            stage = FisherScoring(tol=stage.tol, max_iter=stage.max_iter)
+        theta = np.zeros(objective.size)
+        # Under most kernels all rows have the same length, and none has more leverage.
+        if np.ptp(self.gram.diagonal) > 1e-9 * float(self.gram.diagonal.max()):
+            start = replace(stage, tol=LOOSE * stage.tol)
+            theta = robust_start(objective.with_gamma(path.gammas[0]), start, theta)
+
+        def fitted(solution: Solution) -> KernelFit:
+            return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
+
+        tell = (watch or Watch()).walk(path.gammas)
+        annealing = Annealing(path.gammas, descent=stage, keep="last", loose=LOOSE)
+        solution = annealing.minimise(
+            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
+        )
+        return fitted(solution)
+
+    def held_out(self, fold: Fold, fitted: KernelFit) -> Held:
+        """Score a fit to the training rows of a fold on its held-out rows."""
+        centres = fold.train[fitted.basis.centres]
+        raw = self.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
+        return self.scored(fitted.objective.loss, raw, fold.test)
+
+    def scored(self, loss: BetaBernoulli, raw: Floats, rows: Rows) -> Held:
+        """Return errors, loss and decision values of raw scores of some of the rows."""
+        y, weight = self.y[rows], self.weight[rows]
+        errors, value = weight @ loss.wrong(y, raw), weight @ loss.value(y, raw)
+        return Held(float(errors), float(value), loss.decision(raw))
+
+    def weighted_residuals(self, loss: BetaBernoulli, raw: Floats) -> Floats:
+        """Return the weighted absolute residual of each row, summed over classes."""
         residual = np.abs(loss.value_gradient(self.y, raw)[1])
         return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
 
-    def rarest(self) -> int:
-        """Return how many rows the smallest class has."""
+    def smallest_class(self) -> int:
+        """Return the number of rows of the smallest class."""
         return int(np.unique(self.y, return_counts=True)[1].min())
 
     def _scores(self, centres: Rows, weights: Floats, intercept: float | Floats) -> Floats:
@@ -198,6 +241,14 @@ class KernelProblem:
         return np.concatenate(parts) + intercept
 
 
+class Held(NamedTuple):
+    """Errors, loss and decision values on held-out rows."""
+
+    errors: float
+    loss: float
+    decision: Floats
+
+
 class KernelFit(NamedTuple):
     """A basis, the objective on it, and where the solver ended."""
 
@@ -205,8 +256,8 @@ class KernelFit(NamedTuple):
     objective: Fitted
     solution: Solution
 
-    def noted(self, cut: bool) -> KernelFit:
-        """Return the fit, with a note where a callback wanted no more of it."""
+    def with_stop_note(self, cut: bool) -> KernelFit:
+        """Return the fit, with a note in its last stage if a callback stopped it."""
         if not cut:
             return self
         *before, last = self.solution.trace
@@ -224,66 +275,19 @@ class KernelFit(NamedTuple):
 
     @property
     def weights(self) -> Floats:
-        """Weight of each centre; of many classes a column each."""
+        """Weight of each centre; with many classes, one column per class."""
         transform = as_numpy(self.basis.transform)
         weights = transform @ self._by_score[:, : transform.shape[1]].T
         return weights[:, 0] if self.objective.n_scores == 1 else weights
 
     @property
     def intercept(self) -> Any:
-        """Intercept of the raw scores; of many classes one each."""
+        """Intercept of the raw scores; with many classes, one per class."""
         own = self._by_score[:, -1] if self.objective.design.fit_intercept else 0.0
         found = own * np.ones(self.objective.n_scores)
         return float(found[0]) if len(found) == 1 else found
 
     @property
-    def prior(self) -> Plateaus:
-        """Plateaus of the fit."""
-        return Link.of_loss(self.objective.loss).plateaus
-
-    @property
     def raw(self) -> Floats:
         """Raw scores of the rows."""
         return self.objective.rows.local(self.objective.scores(self.solution.theta))
-
-
-def make_kernel_descent(tol: float, max_iter: int) -> LBFGS:
-    """Return the descent of a stage."""
-    return LBFGS(tol=tol, max_iter=5 * max_iter)
-
-
-def fit(
-    problem: KernelProblem,
-    basis: Basis,
-    prior: Plateaus,
-    l2: float,
-    gammas: tuple[float, ...],
-    descent: LBFGS,
-    watch: Watch | None = None,
-) -> KernelFit:
-    """Walk through the gammas in the coordinates of a basis, each told to a watch."""
-    large = basis.transform.shape[1] > _MAX_NEWTON
-    objective = problem.objective(
-        basis, prior, gaussian(l2, BetaBernoulli(prior)), uncorrelated=large
-    )
-    stage: Any = descent
-    if not large and objective.n_scores == 1:
-        stage = FisherScoring(tol=descent.tol, max_iter=descent.max_iter)
-    theta = np.zeros(objective.size)
-    # Under most kernels all rows are equally long, and none reaches farther than another.
-    if np.ptp(problem.gram.diagonal) > 1e-9 * float(problem.gram.diagonal.max()):
-        start = replace(stage, tol=LOOSE * stage.tol)
-        theta = robust_start(objective.with_gamma(gammas[0]), start, theta)
-    annealing = Annealing(gammas, descent=stage, keep="last", loose=LOOSE)
-
-    def fitted(solution: Solution) -> KernelFit:
-        return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
-
-    if watch is None:
-        return fitted(annealing.minimise(objective, theta))
-    tell = watch.walk(gammas)
-    return fitted(
-        annealing.minimise(
-            objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
-        )
-    )

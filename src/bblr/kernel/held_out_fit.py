@@ -1,4 +1,4 @@
-"""What one kernel fit learns from rows it holds out: plateaus, and the share of the mixture."""
+"""Plateaus and mixture shares that KernelBBLRClassifier learns from held-out rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import score_held_out
-from bblr.kernel.sparse_fit import SHARES
+from bblr.kernel.sparse_fit import SHARES, sparsest_best
 from bblr.losses import Plateaus
+from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import likeliest_plateaus
 from bblr.training.start import resolve_prior
 
-FitPart = Callable[[KernelProblem, Plateaus], KernelFit]
+FitPart = Callable[[KernelProblem, Path], KernelFit]
 Mixture = Callable[[KernelProblem, KernelFit, float], KernelFit]
 
 _HELD_OUT = 0.25
@@ -27,6 +27,7 @@ _FOLDS = 5
 
 def learned_prior(
     problem: KernelProblem,
+    path: Path,
     n_classes: int,
     fit_part: FitPart,
     rng: np.random.Generator,
@@ -34,29 +35,31 @@ def learned_prior(
 ) -> Plateaus:
     """Return the plateaus of greatest likelihood on held-out scores.
 
-    On its own training rows a kernel can be right everywhere, and no plateau would be left.
+    A kernel fit may make no training errors at all, from which plateaus cannot be learned.
 
     Parameters
     ----------
     problem : KernelProblem
-        The training rows, of each class two at least.
+        The training rows, at least two of each class.
+    path : Path
+        Penalty and gammas; its plateaus are not used.
     n_classes : int
         Number of classes.
     fit_part : callable
-        Fits some of the rows under given plateaus.
+        Fits some of the rows along a path.
     rng : Generator
-        Draws the folds.
+        Random numbers for the folds.
     watch : Watch
-        Hears of each fold.
+        Reports each fold.
     """
     seed = int(rng.integers(2**31 - 1))
-    folds = StratifiedKFold(min(_FOLDS, problem.rarest()), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(min(_FOLDS, problem.smallest_class()), shuffle=True, random_state=seed)
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
     decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
     with watch.task("learn plateaus", folds.n_splits):
-        for train, test in folds.split(problem.y[:, None], problem.y):
-            fitted = fit_part(problem.on_rows(train), mild)
-            decision[test] = score_held_out(problem, Fold(train, test), fitted).decision
+        for fold in map(Fold._make, folds.split(problem.y[:, None], problem.y)):
+            fitted = fit_part(problem.on_rows(fold.train), path._replace(prior=mild))
+            decision[fold.test] = problem.held_out(fold, fitted).decision
             watch.step("fold")
     learned = likeliest_plateaus(decision, problem.y, problem.weight)
     watch.say(f"learned plateaus {learned}")
@@ -65,7 +68,7 @@ def learned_prior(
 
 def validated_share(
     problem: KernelProblem,
-    prior: Plateaus,
+    path: Path,
     fit_part: FitPart,
     mixture: Mixture,
     rng: np.random.Generator,
@@ -77,31 +80,28 @@ def validated_share(
     ----------
     problem : KernelProblem
         The training rows.
-    prior : Plateaus
-        Plateaus.
+    path : Path
+        Plateaus, penalty and gammas.
     fit_part : callable
-        Fits some of the rows under given plateaus.
+        Fits some of the rows along a path.
     mixture : callable
         Fits them under the mixture, from that fit and with a share to start in its narrow cluster.
     rng : Generator
-        Draws the rows to hold out.
+        Random numbers for the split.
     watch : Watch
-        Hears of each share, and may say that it was the last.
+        Reports each share, and may stop the trials.
     """
-    if problem.rarest() < 2:
+    if problem.smallest_class() < 2:
         return 0.5
     seed = int(rng.integers(2**31 - 1))
-    classes = len(np.unique(problem.y))
-    count = max(classes, ceil(_HELD_OUT * len(problem.y)))
+    count = max(len(np.unique(problem.y)), ceil(_HELD_OUT * len(problem.y)))
     split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
-    train, test = next(split.split(problem.y[:, None], problem.y))
-    part = problem.on_rows(train)
-    dense = fit_part(part, prior)
+    fold = Fold._make(next(split.split(problem.y[:, None], problem.y)))
+    part = problem.on_rows(fold.train)
+    dense = fit_part(part, path)
     errors: list[float] = []
     for share in SHARES:
-        fitted = mixture(part, dense, share)
-        errors.append(score_held_out(problem, Fold(train, test), fitted).errors)
+        errors.append(problem.held_out(fold, mixture(part, dense, share)).errors)
         if watch.step("share"):
             break
-    # Of equals the sparsest.
-    return SHARES[int(np.flatnonzero(errors == np.min(errors))[-1])]
+    return SHARES[sparsest_best(errors)]

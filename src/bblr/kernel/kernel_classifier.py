@@ -1,43 +1,35 @@
-"""The kernel Beta-Bernoulli classifier, dense or with few vectors."""
+"""The kernel Beta-Bernoulli classifier, dense or sparse."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from bblr._checks import all_or_nothing
-from bblr.inputs import Training
+from bblr._checks import AT_LEAST_0, all_or_nothing, check_parameters
 from bblr.kernel.expansion import KernelClassifier
-from bblr.kernel.fit import (
-    KernelFit,
-    KernelProblem,
-    fit,
-    make_kernel_descent,
-)
+from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.held_out_fit import learned_prior, validated_share
-from bblr.kernel.kernel_front import (
+from bblr.kernel.kernel_setup import (
+    KERNEL_CONSTRAINTS,
     centre_limit,
-    check_kernel_parameters,
     kernel_training,
     make_problem,
 )
-from bblr.kernel.sparse_fit import Elimination, gauss_laplace
-from bblr.losses import Plateaus
+from bblr.kernel.sparse_fit import Elimination, gauss_laplace, training_figures
 from bblr.solvers import Stage, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.link import Link
+from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
 from bblr.training.start import resolve_prior
 
-Floats = NDArray[np.float64]
-
 
 class KernelBBLRClassifier(KernelClassifier):
-    """Beta-Bernoulli logistic regression with a kernel, and with few support vectors on request.
+    """Beta-Bernoulli logistic regression with a kernel, optionally with few support vectors.
 
     The score is f(x) = sum_j a_j K(x, z_j) + c over centres z_j among the training rows, and the
     probability mu = a + b * sigmoid(gamma * f(x)), as in :class:`BBLRClassifier`. Fitted
@@ -66,53 +58,55 @@ default="rbf"
         Strength of the penalty.
     penalty : {"rkhs", "ridge"}, default="rkhs"
         "rkhs" penalises the norm of the function, l2 / 2 * a'Ka; "ridge" the weights,
-        l2 / 2 * a'a, the paper's Gaussian prior, which takes kernels that are not positive
-        semi-definite as well.
+        l2 / 2 * a'a, as the paper does, which also allows kernels that are not positive
+        semi-definite.
     sparsity : {"backward", "gauss-laplace"} or None, default=None
-        How to get rid of vectors.
+        How to reduce the number of vectors.
 
-        - None: every centre keeps its weight;
-        - "backward": drop the vector that costs least, again and again, refitting in between;
+        - None: keep all centres;
+        - "backward": backward elimination, which repeatedly drops the least useful vectors and
+          refits;
         - "gauss-laplace": the paper's mixture prior on the weights with hard-assignment EM; the
-          weights of the narrow cluster are dropped and the others refitted. It starts from the
-          paper's Gaussian prior: `penalty` counts as "ridge".
+          weights of the narrow cluster are dropped and the others refitted. It implies
+          ``penalty="ridge"``.
     max_vectors : int or None, default=None
-        Most vectors of a sparse fit. None lets "backward" drop vectors until the objective has
-        risen by 1 %, and "gauss-laplace" decide by itself.
+        Maximum number of vectors of a sparse fit. None lets "backward" drop vectors until the
+        objective has risen by 1 %, and sets no limit for "gauss-laplace".
     max_centers : int, "auto" or None, default="auto"
-        Most training rows on which the function is built. "auto" takes all up to 2,000 rows and
-        1,000 of more, or two and a half times `max_vectors`; None takes all, at the cost of
-        n_samples squared in memory. Centres are drawn by randomly pivoted Cholesky factorisation,
-        above all among the rows that a rough fit has not settled.
+        Maximum number of centres. "auto" takes all rows up to 2,000 and 1,000 of more, or two and
+        a half times `max_vectors`; None takes all, with memory quadratic in n_samples. Centres
+        are drawn by randomly pivoted Cholesky factorisation, mostly where a rough first fit has
+        large residuals.
     laplace_share : float or "validated", default="validated"
         Share of the weights that "gauss-laplace" starts in the narrow cluster; "validated" chooses
-        by the error on a quarter of the rows.
+        it by the error on a held-out quarter of the rows.
     gamma_min, gamma_max, gamma_growth : float, default=1, 1, 2
         Sharpness of the first and last stage of training, and the factor between stages.
     tol : float, default=1e-4
-        The last stage ends when it promises to lower the objective by less than this share.
+        Relative decrease of the objective, as predicted by a quadratic model, below which the last
+        stage stops.
     max_iter : int, default=100
-        Most iterations of a stage, times five for L-BFGS.
+        Maximum number of iterations of a stage, times five for L-BFGS.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
-        class of weight 0 is left out of the fit, as are examples of weight 0.
+        Weight factors by class; 1 for classes missing from a dict. Classes and rows of weight 0
+        are left out of the fit.
     cache_size : float, default=1000
-        Memory for similarities in MB; what does not fit is computed anew in each pass.
+        Memory for similarities in MB; what does not fit is recomputed in each pass.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
-        Seed of whatever is drawn: centres, and the rows held out for `laplace_share`.
+        Seed for drawing centres, and the rows held out for `prior` and `laplace_share`.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_vectors,)
-        Numbers of the support vectors among the training rows.
+        Indices of the support vectors in the training rows.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_vectors, n_features)
         Support vectors; empty for a precomputed kernel.
     n_support_ : ndarray of shape (2,)
@@ -132,12 +126,12 @@ default="rbf"
     link_ : Link
         The map from scores to probabilities.
     dense_dual_coef_ : ndarray of shape (n_centres,)
-        Weights before any vector was dropped; for sparse fits only.
+        Weights of all centres, before any was dropped; sparse fits only.
     sparsity_path_ : list of tuple
-        For "backward", each number of vectors that was fitted on the way with its training error
-        and loss, that of all centres first.
+        For "backward", the number of vectors, training error and mean loss of each refit, starting
+        with all centres.
     path_ : list of Stage
-        For each gamma: objective, training errors, iterations and why it stopped.
+        For each gamma: objective, training errors, iterations and stopping reason.
     n_iter_ : int
         Iterations over all stages.
     n_features_in_ : int
@@ -151,8 +145,8 @@ default="rbf"
 
     Notes
     -----
-    The kernel sees X as it is: put a ``StandardScaler`` before it
-    where features have different units.
+    The kernel uses X as it is: put a ``StandardScaler`` before it where features have different
+    units.
 
     Examples
     --------
@@ -165,6 +159,12 @@ default="rbf"
     >>> bool(model.score(X, y) > 0.9)
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "l2": [AT_LEAST_0],
+        "laplace_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"validated"})],
+    }
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ default="rbf"
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+            Weight of each row: 2 is the same as the row twice, 0 the same as leaving it out.
 
         Returns
         -------
@@ -242,132 +242,76 @@ default="rbf"
         >>> KernelBBLRClassifier().fit(X, y).score(X, y)
         1.0
         """
-        self._check_parameters()
+        check_parameters(self)
         training = kernel_training(self, X, y, sample_weight)
         problem, rows = make_problem(self, training, self.kernel_gamma)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("dense_dual_coef_", "sparsity_path_"):
             self.__dict__.pop(name, None)
+        n_classes = len(training.classes)
+        prior = resolve_prior(
+            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
+        )
         gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
+        path = Path(prior, float(self.l2), gammas, None)
         learns, drops = self.prior == "learned", self.sparsity is not None
         dense: KernelFit | None = None
 
         def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
-            best = best.after(trace)
-            estimator._unpack(best, dense or best, problem, rows, training)
+            estimator._unpack_expansion(best.after(trace), problem, rows, training)
+            if drops:
+                estimator.dense_dual_coef_ = (dense or best).weights
 
         watch = Watch(self, X, y, sample_weight)
         with watch.over(len(gammas) + 1 + learns + drops, unpack):
-            prior = self._resolve_prior(problem, len(training.classes), rng, watch)
-            fitted = dense = self._fit_dense(problem, prior, rng, gammas, watch)
+            if learns and problem.smallest_class() > 1:
+                fit_part = partial(self._fit_dense, rng)
+                learned = learned_prior(problem, path, n_classes, fit_part, rng, watch)
+                path = path._replace(prior=learned)
+            fitted = dense = self._fit_dense(rng, problem, path, watch)
             if drops and not watch.stopped:
                 with watch.task("drop vectors", None):
-                    fitted = self._drop(problem, dense, rng, watch)
-                fitted = fitted.noted(watch.stopped)
-            self._unpack(fitted, dense, problem, rows, training)
+                    fitted = self._drop(problem, dense, path, rng, watch)
+                fitted = fitted.with_stop_note(watch.stopped)
+            self._unpack_expansion(fitted, problem, rows, training)
+            if drops:
+                self.dense_dual_coef_ = dense.weights
         return self
-
-    def _unpack(
-        self,
-        fitted: KernelFit,
-        dense: KernelFit,
-        problem: KernelProblem,
-        rows: NDArray[np.intp],
-        training: Training,
-    ) -> None:
-        self._unpack_expansion(fitted, problem.gram.function, rows, training)
-        self.link_ = Link.of_loss(fitted.objective.loss)
-        self.prior_, self.gamma_ = self.link_.plateaus, self.link_.gamma
-        if self.sparsity is not None:
-            self.dense_dual_coef_ = dense.weights
-
-    def _check_parameters(self) -> None:
-        share = {"low": 0, "words": ("validated",)}
-        check_kernel_parameters(self, l2={"low": 0}, laplace_share=share)
-        if not isinstance(self.laplace_share, str) and self.laplace_share >= 1:
-            raise ValueError(
-                f"laplace_share must be below 1, got {self.laplace_share!r}: some weights must be "
-                "free."
-            )
 
     def _fit_dense(
         self,
-        problem: KernelProblem,
-        prior: Plateaus,
         rng: np.random.Generator,
-        gammas: tuple[float, ...],
-        watch: Watch,
+        problem: KernelProblem,
+        path: Path,
+        watch: Watch | None = None,
     ) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        l2 = float(self.l2)
-        limit = centre_limit(self.max_centers, problem.gram.n_rows, self._vectors_wanted)
-        with watch.task("centres"):
-            basis = problem.chosen_basis(limit, prior, l2, descent, rng)
-        watch.say(f"{len(basis.centres)} centres among {problem.gram.n_rows} rows")
-        return fit(problem, basis, prior, l2, gammas, descent, watch)
-
-    @property
-    def _vectors_wanted(self) -> int | None:
-        return int(self.max_vectors) if self.sparsity == "backward" and self.max_vectors else None
-
-    def _resolve_prior(
-        self, problem: KernelProblem, n_classes: int, rng: np.random.Generator, watch: Watch
-    ) -> Plateaus:
-        prior = resolve_prior(
-            self.prior, problem.y, problem.weight, n_classes, problem.fit_intercept
-        )
-        if self.prior != "learned" or problem.rarest() < 2:
-            return prior
-        return learned_prior(problem, n_classes, partial(self._fit_part, rng), rng, watch)
-
-    def _fit_part(
-        self, rng: np.random.Generator, problem: KernelProblem, prior: Plateaus
-    ) -> KernelFit:
-        """Return the dense fit of some of the rows, of which nobody hears."""
-        gammas = geometric(self.gamma_min, self.gamma_max, self.gamma_growth)
-        return self._fit_dense(problem, prior, rng, gammas, Watch())
+        wanted = self.max_vectors if self.sparsity == "backward" else None
+        limit = centre_limit(self.max_centers, problem.gram.n_rows, wanted)
+        return problem.fit_dense(path, limit, rng, watch)
 
     def _drop(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
+        self,
+        problem: KernelProblem,
+        dense: KernelFit,
+        path: Path,
+        rng: np.random.Generator,
+        watch: Watch,
     ) -> KernelFit:
-        if self.sparsity == "gauss-laplace":
-            return self._mix(problem, dense, rng, watch)
-        elimination = Elimination(
-            problem,
-            dense.prior,
-            float(self.l2),
-            dense.objective.loss.gamma,
-            make_kernel_descent(self.tol, int(self.max_iter)),
-            rng,
-            callback=lambda fitted: self.sparsity_path_.append(_figures(fitted)),
-            watch=watch,
-        )
-        self.sparsity_path_ = [_figures(dense)]
-        if self.max_vectors is None:
-            return elimination.to_rise(dense)
-        size = int(self.max_vectors)
-        return next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
+        """Return the fit with fewer vectors."""
+        most = self.max_vectors
+        if self.sparsity == "backward":
+            elimination = Elimination(problem, path, rng, watch, [training_figures(dense)])
+            self.sparsity_path_ = elimination.refits
+            if most is None:
+                return elimination.to_rise(dense)
+            return next(elimination.to_sizes(elimination.pool(dense, most), (most,)))
 
-    def _mix(
-        self, problem: KernelProblem, dense: KernelFit, rng: np.random.Generator, watch: Watch
-    ) -> KernelFit:
+        def mixture(part: KernelProblem, full: KernelFit, share: float) -> KernelFit:
+            return gauss_laplace(part, full, path, share, most)
+
         share = self.laplace_share
         if share == "validated":
-            share = validated_share(
-                problem, dense.prior, partial(self._fit_part, rng), self._mixture, rng, watch
-            )
+            fit_part = partial(self._fit_dense, rng)
+            share = validated_share(problem, path, fit_part, mixture, rng, watch)
             watch.say(f"{share:g} of the weights start in the narrow cluster")
-        return self._mixture(problem, dense, float(share))
-
-    def _mixture(self, problem: KernelProblem, dense: KernelFit, share: float) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        most = None if self.max_vectors is None else int(self.max_vectors)
-        return gauss_laplace(problem, dense, share, float(self.l2), most, descent)
-
-
-def _figures(fitted: KernelFit) -> tuple[int, float, float]:
-    """Return the number of centres, and the error and mean loss of the training rows."""
-    objective, solution = fitted.objective, fitted.solution
-    total = objective.rows.total(objective.weight)
-    cost = solution.value - objective.penalty.value(objective.weights(solution.theta))
-    return len(fitted.basis.centres), solution.errors / total, cost / total
+        return mixture(problem, dense, float(share))

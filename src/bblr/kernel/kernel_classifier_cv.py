@@ -1,56 +1,52 @@
-"""The kernel Beta-Bernoulli classifier that tunes itself."""
+"""The kernel Beta-Bernoulli classifier with cross-validated settings."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import all_or_nothing, check_choice, check_numbers
+from bblr._checks import all_or_nothing, check_numbers, check_parameters
 from bblr.inputs import Training
-from bblr.kernel.choice import (
-    MANY,
-    Chosen,
-    choose_path,
-    look_again,
-    make_search,
-    settle,
-    widths_to_try,
-)
 from bblr.kernel.expansion import KernelClassifier
-from bblr.kernel.fit import KernelFit, KernelProblem, fit, make_kernel_descent
-from bblr.kernel.kernel_front import (
+from bblr.kernel.fit import KernelFit, KernelProblem
+from bblr.kernel.kernel_search import MANY, KernelSearch, choose_path, widths_to_try
+from bblr.kernel.kernel_setup import (
+    KERNEL_CONSTRAINTS,
     centre_limit,
-    check_kernel_parameters,
     kernel_training,
     make_problem,
 )
-from bblr.kernel.kernel_search import KernelSearch
 from bblr.kernel.sparsify import HeldOut, Sparsify
+from bblr.losses import Plateaus
 from bblr.solvers import Stage
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path, Validation, held_out_link, shared_weight
 from bblr.training.folds import makes_folds
-from bblr.training.link import Link
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
-from bblr.training.start import (
-    check_prior_name,
-    resolve_prior,
-)
+from bblr.training.start import PRIORS, resolve_prior
 
-Floats = NDArray[np.float64]
+
+class Chosen(NamedTuple):
+    """The result of the search, and what the final fit needs from it."""
+
+    width: float
+    path: Path
+    validation: Validation
+    sparsify: Sparsify | None
 
 
 class KernelBBLRClassifierCV(KernelClassifier):
-    """Kernel Beta-Bernoulli classification that chooses width, penalty, plateaus and vectors.
+    """Kernel Beta-Bernoulli classifier with width, penalty, plateaus and vectors cross-validated.
 
     Width and penalty are chosen on a grid, then plateaus and the schedule of gamma, then the
-    number of support vectors, all on held-out parts of the training data; the link from scores to
-    probabilities is fitted to held-out scores.
+    number of support vectors, all by cross-validation; the link from scores to probabilities is
+    fitted to held-out scores.
 
     Parameters
     ----------
@@ -58,13 +54,13 @@ class KernelBBLRClassifierCV(KernelClassifier):
 default="rbf"
         The kernel, as in :class:`KernelBBLRClassifier`.
     kernel_gammas : "auto" or sequence of float, default="auto"
-        Inverse widths to try; "auto" stands for 1/64, 1/32, ... 8 times "scale".
+        Inverse widths to try; "auto" is 1/64, 1/32, ... 8 times "scale".
     degree, coef0 : float, default=3, 0
         Parameters of "poly".
     prior : str or Plateaus, default="tuned"
-        Plateaus in training: "tuned" starts from "mild" and changes them where
-        held-out rows speak clearly for it; "learned" takes those of greatest likelihood on
-        held-out scores; the others as in :class:`KernelBBLRClassifier`.
+        Plateaus in training: "tuned" starts from "mild" and changes them where the held-out error
+        is clearly lower; "learned" takes those of greatest likelihood on held-out scores; the
+        others as in :class:`KernelBBLRClassifier`.
     l2s : sequence of float, default=(30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
         Penalties to try.
     penalty : {"rkhs", "ridge"}, default="rkhs"
@@ -73,30 +69,31 @@ default="rbf"
         As in :class:`KernelBBLRClassifier`. For "backward" the number of vectors is chosen by
         cross-validation, for "gauss-laplace" the share that starts in the narrow cluster.
     max_vectors : int or None, default=None
-        Most vectors of a sparse fit. With "backward" and up to 3,000 rows, width and penalty are
-        then chosen for so many vectors: few of them want wider kernels and weaker penalties.
+        Maximum number of vectors of a sparse fit. With "backward" and up to 3,000 rows, width and
+        penalty are then chosen for that number: few vectors need a wider kernel and a weaker
+        penalty.
     max_centers : int, "auto" or None, default="auto"
         As in :class:`KernelBBLRClassifier`.
     gamma_limit : float, default=2
         Largest gamma to try.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
 default="accuracy"
-        What the choice is made for, as in :class:`BBLRClassifierCV`.
+        The score to optimise, as in :class:`BBLRClassifierCV`.
     cv : int, splitter or iterable, default=5
-        Folds. An integer means stratified folds in random order, fewer where a class has not as
-        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+        Folds. An integer means shuffled stratified folds, no more than the smallest class has
+        rows, repeated three times where there are fewer than 2,000 rows.
     n_jobs : int or None, default=None
-        Widths or folds to work on at the same time, by joblib.
+        Widths or folds to run in parallel, by joblib.
     tol, max_iter, fit_intercept, class_weight, cache_size
         As in :class:`KernelBBLRClassifier`.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and of whatever is drawn.
+        Seed for the folds, samples and centres.
     verbose : int, default=0
-        Print a line a step of the search.
+        Print one line per step of the search.
 
     Attributes
     ----------
@@ -111,17 +108,17 @@ default="accuracy"
     grid_ : list of GridCell
         Each width and penalty with its cross-validated error and loss.
     refined_ : list of GridCell
-        Those that got a second look, with error and loss on held-out rows; from 6,000 rows on.
+        Cells refined on a larger sample, with their held-out error and loss; from 6,000 rows on.
     trials_ : list of Trial
         Plateaus and schedules tried at the chosen width.
     sparsity_path_ : list of tuple
-        For "backward", each number of vectors with its cross-validated error and loss, that of
-        the dense fit first; for "gauss-laplace", each initial share with them. With more than
-        3,000 rows the errors and losses are those of one held-out part.
+        For "backward", each number of vectors with its cross-validated error and loss, starting
+        with the dense fit; for "gauss-laplace", each initial share with its error and loss. With
+        more than 3,000 rows they come from one held-out part.
     dense_dual_coef_ : ndarray of shape (n_centres,)
-        Weights before any vector was dropped; for sparse fits only.
+        Weights of all centres, before any was dropped; sparse fits only.
     path_ : list of Stage
-        The final fit, a row a gamma.
+        The stages of the final fit, one per gamma.
     n_iter_ : int
         Iterations of the final fit.
     n_features_in_ : int
@@ -131,13 +128,13 @@ default="accuracy"
 
     See Also
     --------
-    KernelBBLRClassifier : The same model with meta-parameters given.
+    KernelBBLRClassifier : The same model with given settings.
 
     Notes
     -----
-    With more than 3,000 rows the search takes a stratified sample of that many. With more than
-    6,000 the best width and penalty and their narrower and weaker neighbours are then compared on
-    up to 20,000 rows, a fifth of them held out.
+    With more than 3,000 rows the search runs on a stratified sample of that size. With more than
+    6,000 rows, the best width and penalty and their narrower and weaker neighbours are then
+    compared on up to 20,000 rows, a fifth of them held out.
 
     Examples
     --------
@@ -148,6 +145,13 @@ default="accuracy"
     >>> bool(model.score(X, y) > 0.9), bool(model.n_support_.sum() < 30)
     (True, True)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "kernel_gammas": [StrOptions({"auto"}), "array-like"],
+        "prior": [StrOptions({"tuned", *PRIORS}), Plateaus],
+        "scoring": [StrOptions(set(SCORINGS))],
+    }
 
     def __init__(
         self,
@@ -201,7 +205,7 @@ default="accuracy"
     @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the meta-parameters and fit the classifier.
+        """Choose the settings by cross-validation and fit the classifier.
 
         Parameters
         ----------
@@ -210,9 +214,9 @@ default="accuracy"
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row: 2 is a row that occurs twice, 0 one that does not occur.
+            Weight of each row: 2 is the same as the row twice, 0 the same as leaving it out.
         groups : array-like of shape (n_samples,), default=None
-            Groups of the rows, for splitters that keep them together.
+            Groups of the rows, for splitters that use them.
 
         Returns
         -------
@@ -228,77 +232,68 @@ default="accuracy"
         >>> model.l2_ in (1.0, 0.1), model.score(X, y)
         (True, 1.0)
         """
-        l2s = self._check_parameters()
+        check_parameters(self)
+        l2s = tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
         training = kernel_training(self, X, y, sample_weight)
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
         watch = Watch(self, X, y, sample_weight)
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        search = make_search(
-            self.cv, problem, rows, training, descent, random, self.n_jobs, watch, self.scoring,
-            groups,
-        )  # fmt: skip
+        search = KernelSearch.of(self, problem, rows, training, random, watch, groups)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with watch.over(3 if self.sparsity is None else 4):
             with watch.search():
                 chosen = self._choose(search, problem, l2s, len(training.classes))
-            path, final = chosen.path, replace(search, problem=problem).at_width(chosen.width)
-            self.kernel_gamma_, self.l2_, self.prior_ = chosen.width, path.l2, path.prior
+            path, final = chosen.path, problem.at_width(chosen.width)
+            self.l2_ = path.l2
 
             def unpack(estimator: Self, best: KernelFit, trace: list[Stage]) -> None:
-                # With the link of the loss itself while there is none of held-out scores.
-                best = best.after(trace)
-                estimator.link_ = Link.of_loss(best.objective.loss)
-                estimator.gamma_ = estimator.link_.gamma
-                estimator._unpack_expansion(best, final.gram.function, rows, training)
+                # With the link of the loss: there are no held-out scores yet.
+                estimator._unpack_expansion(best.after(trace), final, rows, training)
 
             watch.unpack = unpack
             fitted, held = self._fit_chosen(chosen, final, random, watch)
-            self.gamma_ = fitted.objective.loss.gamma
-            self.link_, shift = Link.of_loss(fitted.objective.loss), np.zeros(1)
-            if not watch.stopped:
-                self.link_, shift = _fit_link(chosen.validation, path, held)
-            self._unpack_expansion(fitted, final.gram.function, rows, training, shift)
+            link = None if watch.stopped else _fit_link(chosen.validation, path, held)
+            self._unpack_expansion(fitted, final, rows, training, link)
         return self
 
     def _choose(
         self, search: KernelSearch, problem: KernelProblem, l2s: Any, n_classes: int
     ) -> Chosen:
-        """Return width, penalty, plateaus and schedule, by cross-validation."""
+        """Choose width, penalty, plateaus and schedule by cross-validation."""
         widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
         watch = search.watch
-        standing = self.prior
-        if self.prior in ("tuned", "learned"):
-            standing = "mild"
         part = search.problem
+        standing = "mild" if self.prior in ("tuned", "learned") else self.prior
         prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
         self.grid_ = search.grid(widths, l2s, prior)
         repeats = search.held_out / float(part.weight.sum())
-        best = settle(self.grid_, search.held_out / repeats, watch)
-        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
-            best, self.refined_ = look_again(
-                replace(search, problem=problem), best, widths, l2s, prior, self.max_centers
-            )
-        validation = search.validation(best.kernel_gamma, prior)
+        best = search.best_cell(self.grid_, search.held_out / repeats)
         default = Path(prior, best.l2, (1.0,), None)
-        path, self.trials_ = choose_path(validation, default, self.prior, float(self.gamma_limit))
+        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
+            refined = replace(search, problem=problem)
+            best, self.refined_ = refined.refine(best, widths, l2s, default, self.max_centers)
+        validation = search.validation(best.kernel_gamma, prior)
+        path, self.trials_ = choose_path(
+            validation, default._replace(l2=best.l2), self.prior, float(self.gamma_limit)
+        )
         if self.sparsity is None:
             return Chosen(best.kernel_gamma, path, validation, None)
-        most = None if self.max_vectors is None else int(self.max_vectors)
         limit = centre_limit(self.max_centers, len(problem.y))
-        sparsify = Sparsify(search, self.sparsity, most, len(problem.y), limit)
+        sparsify = Sparsify(search, self.sparsity, self.max_vectors, len(problem.y), limit)
         width = best.kernel_gamma
         if not watch.stopped:
-            width, path = sparsify.suited(width, path, widths, l2s)
+            width, path = sparsify.suited_to_size(width, path, widths, l2s)
         return Chosen(width, path, validation, sparsify)
 
     def _fit_chosen(
         self, chosen: Chosen, problem: KernelProblem, random: Any, watch: Watch
     ) -> tuple[KernelFit, HeldOut | None]:
         path, sparsify = chosen.path, chosen.sparsify
+        rng = np.random.default_rng(random.randint(2**31 - 1))
+        limit = centre_limit(self.max_centers, problem.gram.n_rows)
         with watch.task("fit on all rows", len(path.gammas) + 1):
-            fitted = dense = self._fit_dense(problem, path, random, watch)
+            dense = problem.fit_dense(path, limit, rng, watch)
         dense = dense._replace(
             solution=replace(dense.solution, trace=watch.noted(dense.solution.trace))
         )
@@ -312,30 +307,14 @@ default="accuracy"
             fitted, held, self.sparsity_path_ = sparsify.fit(
                 problem, dense, chosen.width, path, rng
             )
-        return fitted.noted(watch.stopped), held
+        return fitted.with_stop_note(watch.stopped), held
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
         problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))
-        if problem.rarest() < 2:
-            # A class of one row many times over can be held out only while they are many.
+        if problem.smallest_class() < 2:
+            # A class of one repeated row can be held out only while its rows are not merged.
             return make_problem(self, training, 1.0, merge=False)
         return problem, rows
-
-    def _check_parameters(self) -> tuple[float, ...]:
-        check_kernel_parameters(self)
-        check_prior_name(self.prior)
-        check_choice("scoring", self.scoring, SCORINGS)
-        return tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
-
-    def _fit_dense(
-        self, problem: KernelProblem, path: Path, random: Any, watch: Watch
-    ) -> KernelFit:
-        descent = make_kernel_descent(self.tol, int(self.max_iter))
-        rng = np.random.default_rng(random.randint(2**31 - 1))
-        limit = centre_limit(self.max_centers, problem.gram.n_rows)
-        with watch.task("centres"):
-            basis = problem.chosen_basis(limit, path.prior, path.l2, descent, rng)
-        return fit(problem, basis, path.prior, path.l2, path.gammas, descent, watch)
 
 
 def _fit_link(validation: Validation, path: Path, held: HeldOut | None) -> Calibrated:

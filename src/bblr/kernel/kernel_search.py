@@ -1,54 +1,57 @@
-"""SLAM for kernels: width, penalty, plateaus, schedule and sparsity, by cross-validation.
+"""Cross-validation of kernel fits over width, penalty, plateaus, schedule and sparsity.
 
 The folds share one basis per width. A held-out row is a row of weight zero, and by the representer
 theorem a row of weight zero gets no weight in the expansion either: the fit is that of the
-training part of the fold, though its features were computed once for all folds. (Under the ridge
-penalty it may get some; a fold then sees the features of the rows held out, never their labels.)
+training part of the fold, although its features are computed once for all folds. (Under the ridge
+penalty it may get some: a fold then sees the features of held-out rows, never their labels.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from bblr._checks import check_numbers
 from bblr.designs.gram.centres import Basis
 from bblr.inputs import Training
-from bblr.kernel.fit import KernelProblem, fit
+from bblr.kernel.fit import ALL_CENTRES, Floats, Held, KernelFit, KernelProblem
+from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
-from bblr.losses import BetaBernoulli, Plateaus
+from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
-from bblr.solvers import LBFGS
-from bblr.training.cross_validation import Path, Validation
-from bblr.training.folds import Fold, make_folds
+from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
+from bblr.training.folds import Fold, make_folds, makes_folds
 from bblr.training.monitor import Watch
 from bblr.training.probabilities import row_losses
+from bblr.training.search import Slam
 from bblr.training.start import gaussian
 
-Floats = NDArray[np.float64]
-
-# Rows on which width and penalty are chosen; with more, they hardly change.
+# Rows on which width and penalty are chosen; more hardly change the choice.
 TUNING_ROWS = 3000
 TUNING_CENTRES = 400
-# Rows on which they, and the number of vectors, get a second look.
+# Rows on which they are refined, and the number of vectors is chosen.
 REFINING_ROWS = 20_000
 _LEAST_OF_A_CLASS = 10
-# Directions this weak, beside the strongest, do not show in any penalty worth trying.
+# Directions this weak, relative to the strongest, vanish under any penalty worth trying.
 _RANK_TOL = 1e-8
-# Folds on which the initial share of the Laplacian cluster is chosen: a fit takes long.
+# Folds on which the initial share of the Laplacian cluster is chosen: its fits are slow.
 _SHARE_FOLDS = 2
-
-
-class Held(NamedTuple):
-    """How a setting did on held-out rows: errors, loss under the plateaus, decision values."""
-
-    errors: float
-    loss: float
-    decision: Floats
+# With more rows than this, width and penalty are refined on a larger sample.
+MANY = 2 * TUNING_ROWS
+# Widths to try, as multiples of "scale".
+_WIDTHS = tuple(2.0**k for k in range(-6, 4))
+# Kernels that have no width.
+_WIDTHLESS = ("linear", "cosine", "precomputed")
+# Errors within this many standard errors of the least are ties, which the loss breaks.
+_TIED = 0.5
+# Standard errors by which plateaus or a schedule must beat the default.
+_EVIDENCE = 2.0
 
 
 class GridCell(NamedTuple):
@@ -70,31 +73,57 @@ class KernelSearch:
         The training rows; the width of its kernel is a placeholder.
     folds : sequence of Fold
         Folds; each row may be held out several times.
-    descent : LBFGS
-        Descent of every fit.
     centres : int or None
         Centres to draw; None where every row is one.
     seed : int
         Seed of the draws.
     n_jobs : int or None
-        Widths or folds to work on at the same time.
+        Widths or folds to run in parallel.
     watch : Watch
-        Hears of widths and folds.
+        Reports progress over widths and folds.
     scoring : str
         What to minimise, one of `SCORINGS`.
     """
 
     problem: KernelProblem
     folds: Sequence[Fold]
-    descent: LBFGS
     centres: int | None
     seed: int
     n_jobs: int | None = None
     watch: Watch = field(default_factory=Watch)
     scoring: str = "accuracy"
 
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        problem: KernelProblem,
+        rows: NDArray[np.intp],
+        training: Training,
+        random: Any,
+        watch: Watch,
+        groups: Any,
+    ) -> KernelSearch:
+        """Return the cross-validation of an estimator, on a sample where there are many rows."""
+        part, cv = problem, estimator.cv
+        if makes_folds(cv):
+            if len(problem.y) > TUNING_ROWS:
+                part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
+            folds = make_folds(cv, part.y, part.weight, random, groups)
+        else:
+            folds = given_folds(cv, training, rows, random, groups)
+        return cls(
+            part,
+            folds,
+            TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
+            int(random.randint(2**31 - 1)),
+            None if part.gram.device is not None else estimator.n_jobs,
+            watch,
+            estimator.scoring,
+        )
+
     def pooled(self, parts: Sequence[Held], folds: Sequence[Fold]) -> Held:
-        """Return how a setting did on all held-out rows: what to minimise, and the mean loss."""
+        """Return the score to minimise and the mean loss over all held-out rows."""
         total = self._weight(folds)
         decision = np.concatenate([part.decision for part in parts])
         if self.scoring == "accuracy":
@@ -108,14 +137,8 @@ class KernelSearch:
 
     @property
     def _unwatched(self) -> KernelSearch:
-        """Itself as other processes get it: the watch holds all of the data."""
+        """A copy for other processes, without the monitor, which holds all of the data."""
         return replace(self, watch=Watch())
-
-    def at_width(self, kernel_gamma: float) -> KernelProblem:
-        """Return the problem with a kernel of that width."""
-        gram = self.problem.gram
-        function = replace(gram.function, gamma=kernel_gamma)
-        return replace(self.problem, gram=gram.like(function, gram.X))
 
     def basis(self, problem: KernelProblem) -> Basis:
         """Return the coordinates in which all folds are fitted."""
@@ -134,60 +157,81 @@ class KernelSearch:
         )
         return [cell for cells in done for cell in cells]
 
-    def hold_out(
+    def best_cell(self, cells: Sequence[GridCell], count: float) -> GridCell:
+        """Return the cell of least loss among those whose error over `count` rows ties."""
+        least = min(cell.error for cell in cells)
+        tied = least + _TIED * np.sqrt(least / count)
+        best = min((cell for cell in cells if cell.error <= tied), key=lambda c: c.loss)
+        self.watch.say(
+            f"width and penalty: {len(cells)} trials, error {100 * best.error:.2f} % at "
+            f"kernel_gamma={best.kernel_gamma:.3g}, l2={best.l2:g}"
+        )
+        return best
+
+    def refine(
         self,
-        pairs: Sequence[tuple[float, float]],
-        prior: Plateaus,
-        rows: int,
-        centres: int | None,
-    ) -> list[GridCell]:
-        """Return the error and loss of each width and penalty on a fifth of so many rows."""
-        fold, cells = self._one_fifth(rows), []
+        best: GridCell,
+        widths: tuple[float, ...],
+        l2s: tuple[float, ...],
+        path: Path,
+        max_centers: Any,
+    ) -> tuple[GridCell, list[GridCell]]:
+        """Return the best of narrower widths and weaker penalties on many more rows, and all.
+
+        What suits a sample is too smooth for all rows, which carry more detail. Centres are drawn
+        as in a fit.
+        """
+        i, j = widths.index(best.kernel_gamma), l2s.index(best.l2)
+        pairs = list(product(widths[i : i + 3], l2s[j : j + 3]))
+        rows = min(len(self.problem.y), REFINING_ROWS)
+        fold, centres, cells = self._one_fifth(), centre_limit(max_centers, rows), []
         with self.watch.task("look again", len(pairs)):
-            for pair in pairs:
-                cells.append(_held_out_cell(self, fold, pair, prior, centres))
+            for width, l2 in pairs:
+                problem, rng = self.problem.at_width(width), np.random.default_rng(self.seed)
+                part = problem.on_rows(fold.train)
+                fitted = part.fit_dense(path._replace(l2=l2), centres, rng)
+                held = self.pooled([problem.held_out(fold, fitted)], [fold])
+                cells.append(GridCell(width, l2, held.errors, held.loss))
                 if self.watch.step("width and penalty"):
                     break
-        return cells
+        return self.best_cell(cells, rows / 5), cells
 
     def hold_out_sizes(
-        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], rows: int, centres: int
+        self, kernel_gamma: float, path: Path, sizes: tuple[int, ...], centres: int
     ) -> Iterator[Held]:
-        """Yield how the dense fit and each size do on a fifth of so many rows, one at a time."""
-        fold = self._one_fifth(rows)
-        problem = self.at_width(kernel_gamma)
+        """Yield the scores of the dense fit and of each size on a held-out fifth of a sample."""
+        fold, rng = self._one_fifth(), np.random.default_rng(self.seed)
+        problem = self.problem.at_width(kernel_gamma)
         part = problem.on_rows(fold.train)
-        rng = np.random.default_rng(self.seed)
-        basis = part.chosen_basis(centres, path.prior, path.l2, self.descent, rng)
-        dense = fit(part, basis, path.prior, path.l2, path.gammas, self.descent)
-        yield self.pooled([score_held_out(problem, fold, dense)], [fold])
-        elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], self.descent, rng)
-        for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
-            yield self.pooled([score_held_out(problem, fold, fitted)], [fold])
+        dense = part.fit_dense(path, centres, rng)
+        for held in _held_out_sizes(problem, part, fold, dense, path, sizes, rng):
+            yield self.pooled([held], [fold])
 
-    def _one_fifth(self, rows: int) -> Fold:
-        """Return a fold that holds a fifth of so many rows out."""
+    def _one_fifth(self) -> Fold:
+        """Return a fold that holds out a fifth of a large sample of rows."""
         y = self.problem.y
-        chosen = np.arange(len(y)) if len(y) <= rows else stratified_sample(y, rows, self.seed)
+        chosen = np.arange(len(y))
+        if len(y) > REFINING_ROWS:
+            chosen = stratified_sample(y, REFINING_ROWS, self.seed)
         test = chosen[stratified_sample(y[chosen], len(chosen) // 5, self.seed)]
         return Fold(np.setdiff1d(chosen, test), test)
 
     def validation(self, kernel_gamma: float, prior: Plateaus) -> Validation:
         """Return the folds at one width, for paths of any plateaus, penalty and gammas."""
-        problem = self.at_width(kernel_gamma)
+        problem = self.problem.at_width(kernel_gamma)
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
         rows = objective.y, objective.weight
         return Validation(
-            objective.design, *rows, self.folds, self.descent, self.watch, self.n_jobs,
+            objective.design, *rows, self.folds, problem.descent, self.watch, self.n_jobs,
             self.scoring,
         )  # fmt: skip
 
     def sizes(self, kernel_gamma: float, path: Path, sizes: tuple[int, ...]) -> list[Held]:
-        """Return how backward elimination to each of the sizes does on held-out rows."""
+        """Return the held-out scores of backward elimination to each of the sizes."""
         return self._over_folds("sizes", self.folds, _fold_sizes, kernel_gamma, path, sizes)
 
     def shares(self, kernel_gamma: float, path: Path, shares: tuple[float, ...]) -> list[Held]:
-        """Return how each initial share of the Laplacian cluster does on held-out rows."""
+        """Return the held-out scores of each initial share of the Laplacian cluster."""
         folds = self.share_folds()
         return self._over_folds("shares", folds, _fold_shares, kernel_gamma, path, shares)
 
@@ -211,17 +255,10 @@ class KernelSearch:
         return sum(float(self.problem.weight[fold.test].sum()) for fold in folds)
 
 
-def _held(problem: KernelProblem, loss: BetaBernoulli, raw: Floats, rows: Any) -> Held:
-    y, weight = problem.y[rows], problem.weight[rows]
-    decision = loss.decision(raw)
-    wrong = loss.wrong(y, raw)
-    return Held(float(weight @ wrong), float(weight @ loss.value(y, raw)), decision)
-
-
 def _width_cells(
     search: KernelSearch, width: float, l2s: Sequence[float], prior: Plateaus
 ) -> list[GridCell]:
-    problem = search.at_width(width)
+    problem = search.problem.at_width(width)
     whole = problem.objective(search.basis(problem), prior, Gaussian(1.0))
     rows = whole.rows
     cells = []
@@ -230,34 +267,16 @@ def _width_cells(
         for fold in search.folds:
             kept = rows.only(whole.weight, fold.train)
             objective = replace(whole, penalty=gaussian(l2, whole.loss), weight=kept)
-            theta = search.descent.minimise(objective, np.zeros(objective.size)).theta
+            theta = problem.descent.minimise(objective, np.zeros(objective.size)).theta
             raw = rows.local(objective.scores(theta))[fold.test]
-            parts.append(_held(problem, whole.loss, raw, fold.test))
+            parts.append(problem.scored(whole.loss, raw, fold.test))
         held = search.pooled(parts, search.folds)
         cells.append(GridCell(width, l2, held.errors, held.loss))
     return cells
 
 
-def _held_out_cell(
-    search: KernelSearch,
-    fold: Fold,
-    pair: tuple[float, float],
-    prior: Plateaus,
-    centres: int | None,
-) -> GridCell:
-    """Return how one width and penalty does on held-out rows, with centres drawn as in a fit."""
-    width, l2 = pair
-    problem = search.at_width(width)
-    part = problem.on_rows(fold.train)
-    rng = np.random.default_rng(search.seed)
-    basis = part.chosen_basis(centres, prior, l2, search.descent, rng)
-    fitted = fit(part, basis, prior, l2, (1.0,), search.descent)
-    held = search.pooled([score_held_out(problem, fold, fitted)], [fold])
-    return GridCell(width, l2, held.errors, held.loss)
-
-
 def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
-    """Return the numbers of so many rows, each class with its share, and no fewer than ten."""
+    """Return the indices of about `count` rows, stratified, with ten or more of each class."""
     rng = check_random_state(random)
     chosen = []
     for rows in (np.flatnonzero(y == label) for label in np.unique(y)):
@@ -266,46 +285,80 @@ def stratified_sample(y: Floats, count: int, random: Any) -> NDArray[np.intp]:
     return np.sort(np.concatenate(chosen))
 
 
-def _fold_problem(search: KernelSearch, fold: Fold, width: float, path: Path) -> Any:
-    problem = search.at_width(width)
+def fold_fit(
+    search: KernelSearch, fold: Fold, width: float, path: Path
+) -> tuple[KernelProblem, KernelProblem, KernelFit]:
+    """Return the problem at a width, that of the training rows of a fold, and its dense fit."""
+    problem = search.problem.at_width(width)
     part = problem.on_rows(fold.train)
-    dense = fit(part, search.basis(part), path.prior, path.l2, path.gammas, search.descent)
-    return problem, part, dense
+    return problem, part, part.fit(search.basis(part), path)
 
 
-def score_held_out(problem: KernelProblem, fold: Fold, fitted: Any) -> Held:
-    """Return how a fit to the training rows of a fold does on the others."""
-    centres = fold.train[fitted.basis.centres]
-    raw = problem.gram.block(fold.test, centres) @ fitted.weights + fitted.intercept
-    return _held(problem, fitted.objective.loss, raw, fold.test)
+def _held_out_sizes(
+    problem: KernelProblem,
+    part: KernelProblem,
+    fold: Fold,
+    dense: KernelFit,
+    path: Path,
+    sizes: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Iterator[Held]:
+    yield problem.held_out(fold, dense)
+    elimination = Elimination(part, path, rng)
+    for fitted in elimination.to_sizes(elimination.pool(dense), sizes):
+        yield problem.held_out(fold, fitted)
 
 
 def _fold_sizes(
     search: KernelSearch, fold: Fold, width: float, path: Path, sizes: tuple[int, ...]
 ) -> list[Held]:
-    problem, part, dense = _fold_problem(search, fold, width, path)
+    problem, part, dense = fold_fit(search, fold, width, path)
     rng = np.random.default_rng(search.seed)
-    elimination = Elimination(part, path.prior, path.l2, path.gammas[-1], search.descent, rng)
-    pool = elimination.pool(dense)
-    fits = elimination.to_sizes(pool, sizes)
-    return [score_held_out(problem, fold, fitted) for fitted in (dense, *fits)]
+    return list(_held_out_sizes(problem, part, fold, dense, path, sizes, rng))
 
 
 def _fold_shares(
     search: KernelSearch, fold: Fold, width: float, path: Path, shares: tuple[float, ...]
 ) -> list[Held]:
-    problem, part, dense = _fold_problem(search, fold, width, path)
-    fits = (gauss_laplace(part, dense, share, path.l2, None, search.descent) for share in shares)
-    return [score_held_out(problem, fold, fitted) for fitted in fits]
+    problem, part, dense = fold_fit(search, fold, width, path)
+    fits = (gauss_laplace(part, dense, path, share, None) for share in shares)
+    return [problem.held_out(fold, fitted) for fitted in fits]
 
 
 def given_folds(
     cv: Any, training: Training, rows: NDArray[np.intp], random: Any, groups: Any
 ) -> list[Fold]:
-    """Return the folds a splitter or a list of splits stands for, by the rows that count."""
+    """Return the folds of a splitter or a list of splits, as indices into `rows`."""
     place = np.full(len(training.y), -1)
     place[rows] = np.arange(len(rows))
     return [
         Fold(*(found[found >= 0] for found in (place[train], place[test])))
         for train, test in make_folds(cv, training.y, training.weight, random, groups)
     ]
+
+
+def widths_to_try(kernel_gammas: Any, kernel: Any, problem: KernelProblem) -> tuple[float, ...]:
+    """Return the inverse widths to try, in rising order."""
+    if not isinstance(kernel_gammas, str):
+        widths = check_numbers("kernel_gammas", kernel_gammas, low=0, strict=True)
+        return tuple(sorted(widths))
+    if callable(kernel) or kernel in _WIDTHLESS:
+        return (1.0,)
+    scale = scale_width(problem.gram.X, problem.weight, kernel)
+    return tuple(scale * factor for factor in _WIDTHS)
+
+
+def choose_path(
+    validation: Validation, default: Path, prior: Any, gamma_limit: float
+) -> tuple[Path, list[Trial]]:
+    """Choose plateaus and schedule at the chosen width and penalty; also return the trials."""
+    path, watch = default, validation.watch
+    if watch.stopped:
+        return path, []
+    if prior == "learned":
+        path = path._replace(prior=learned_plateaus(validation, path))
+        watch.say(f"learned plateaus {path.prior}")
+    if prior != "tuned" and gamma_limit <= 1:
+        return path, []
+    slam = Slam(validation, path, (path.l2,), gamma_limit, False, _EVIDENCE, watch)
+    return slam.choose(prior == "tuned")

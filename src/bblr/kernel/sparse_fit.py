@@ -1,38 +1,34 @@
-"""Few vectors: backward elimination, and the paper's mixture prior."""
+"""Sparse expansions: backward elimination, and the paper's mixture prior."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.gram.centres import Basis
-from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, KernelFit, KernelProblem, fit
-from bblr.losses import Plateaus
+from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelFit, KernelProblem, Rows
 from bblr.penalties import GaussLaplace
-from bblr.solvers import LBFGS, GradientDescent, HardEM, RangeSearch, eliminate
+from bblr.solvers import GradientDescent, HardEM, RangeSearch, eliminate
+from bblr.training.cross_validation import Path
 from bblr.training.monitor import Watch
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-# Shares of the weights to start in the Laplacian cluster, to choose among by validation.
+# Candidate shares of the weights that start in the Laplacian cluster, for validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)
 # Centres to start the elimination from, where every row may be one.
 _POOL = 256
-# Each refit has this share of the vectors of the one before; fewer refits where they cost more.
+# Share of the vectors that each refit keeps; fewer refits where they cost more.
 _SHRINK = 0.7
 _SHRINK_LARGE = 0.2
 _LARGE = 2_000_000
-# Range search of Algorithm 3, in units of the largest weight: they have no scale of their own.
+# Range search of Algorithm 3, in units of the largest weight.
 _RADIUS = 4.0
 _SPACING = 0.1
-# Without a number of vectors, as many go as raise the objective by this share.
+# Without max_vectors, vectors are dropped until the objective has risen by this share.
 _RISE = 0.01
 
 
@@ -44,28 +40,24 @@ class Elimination:
     ----------
     problem : KernelProblem
         The training rows.
-    prior : Plateaus
-        Plateaus.
-    l2, gamma : float
-        Penalty and sharpness of the refits.
-    descent : LBFGS
-        Descent of the refits.
+    path : Path
+        Plateaus and penalty of the refits, which are made at the last gamma.
     rng : Generator
-        Draws the pool.
-    callback : callable or None
-        Called with each fit on fewer centres.
-    watch : Watch or None
-        Hears of each refit, and may say that it was the last.
+        Random numbers for the pool.
+    watch : Watch
+        Reports each refit, and may stop the elimination.
+
+    Attributes
+    ----------
+    refits : list of tuple
+        The number of vectors, error and mean loss on the training rows of each refit.
     """
 
     problem: KernelProblem
-    prior: Plateaus
-    l2: float
-    gamma: float
-    descent: LBFGS
+    path: Path
     rng: np.random.Generator
-    callback: Callable[[KernelFit], None] | None = None
-    watch: Watch | None = None
+    watch: Watch = field(default_factory=Watch)
+    refits: list[tuple[int, float, float]] = field(default_factory=list)
 
     def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
         """Return the fit on the centres from which vectors are dropped, twice those wanted."""
@@ -74,13 +66,13 @@ class Elimination:
         enough = max(enough, 2 * wanted)
         if count <= enough:
             return full
-        pulls = self.problem.pulls(full.objective.loss, full.raw)
-        return self._fit(self.problem.spread_centres(pulls, enough, self.rng))
+        weighted_residuals = self.problem.weighted_residuals(full.objective.loss, full.raw)
+        return self._fit(self.problem.spread_centres(weighted_residuals, enough, self.rng))
 
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
         for size in sizes:
-            while len(pool.basis.centres) > size and not self._stopped:
+            while len(pool.basis.centres) > size and not self.watch.stopped:
                 stop = max(size, self._next(pool))
                 for drop in eliminate(*self._model(pool)):
                     if len(drop.kept) <= stop:
@@ -89,7 +81,7 @@ class Elimination:
             yield pool
 
     def to_rise(self, full: KernelFit) -> KernelFit:
-        """Drop vectors for as long as the objective rises by little over that of all centres."""
+        """Drop vectors while the objective stays close to that of all centres."""
         limit = full.solution.value + _RISE * abs(full.solution.value)
         pool, wanted = self.pool(full), len(full.basis.centres)
         while pool.solution.value > limit and len(pool.basis.centres) < wanted:
@@ -97,7 +89,7 @@ class Elimination:
             if len(larger.basis.centres) <= len(pool.basis.centres):
                 break  # the kernel has no more directions
             pool = larger
-        while not self._stopped:
+        while not self.watch.stopped:
             value, stop, best = pool.solution.value, self._next(pool), None
             for drop in eliminate(*self._model(pool)):
                 value += drop.cost
@@ -112,10 +104,6 @@ class Elimination:
             pool = smaller
         return pool
 
-    @property
-    def _stopped(self) -> bool:
-        return self.watch is not None and self.watch.stopped
-
     def _next(self, pool: KernelFit) -> int:
         count = len(pool.basis.centres)
         large = count * self.problem.gram.n_rows > _LARGE
@@ -123,19 +111,17 @@ class Elimination:
 
     def _fit(self, centres: Rows) -> KernelFit:
         basis = self.problem.basis(centres, self.rng)
-        fitted = fit(self.problem, basis, self.prior, self.l2, (self.gamma,), self.descent)
-        if self.callback is not None:
-            self.callback(fitted)
-        if self.watch is not None:
-            count = len(fitted.basis.centres)
-            self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
-            self.watch.step("refit", fitted)
+        fitted = self.problem.fit(basis, self.path._replace(gammas=self.path.gammas[-1:]))
+        count = len(fitted.basis.centres)
+        self.refits.append(training_figures(fitted))
+        self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
+        self.watch.step("refit", fitted)
         return fitted
 
     def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:
         """Return the weights and the inverse of the second derivatives by them.
 
-        Of many classes there is one for each: what they have to do with one another is left out.
+        With many classes there is one per class; correlations between classes are ignored.
         """
         T = as_numpy(fitted.basis.transform)
         covariances = [
@@ -154,18 +140,26 @@ def _covariance(information: Floats, T: Floats) -> Floats:
     return np.asarray(T @ covariance[:d, :d] @ T.T)
 
 
+def training_figures(fitted: KernelFit) -> tuple[int, float, float]:
+    """Return the number of centres, and the error and mean loss of the training rows."""
+    objective, solution = fitted.objective, fitted.solution
+    total = objective.rows.total(objective.weight)
+    cost = solution.value - objective.penalty.value(objective.weights(solution.theta))
+    return len(fitted.basis.centres), solution.errors / total, cost / total
+
+
+def sparsest_best(errors: Sequence[float]) -> int:
+    """Return the index of the share with the fewest errors; of ties the largest, the sparsest."""
+    return int(np.flatnonzero(errors == np.min(errors))[-1])
+
+
 def gauss_laplace(
-    problem: KernelProblem,
-    full: KernelFit,
-    share: float,
-    l2: float,
-    max_vectors: int | None,
-    descent: LBFGS,
+    problem: KernelProblem, full: KernelFit, path: Path, share: float, max_vectors: int | None
 ) -> KernelFit:
     """Return the fit under the Gauss-Laplace mixture (Algorithm 3), pruned and refitted.
 
-    The descent is the paper's, whose steps stop early, and must be: a full descent on the mixture
-    would send all but a handful of weights to zero, since one alone says little about a row.
+    The descent is the paper's, which stops early. It has to: a full descent on the mixture would
+    drive all but a handful of weights to zero, since no single vector matters much to a row.
 
     Parameters
     ----------
@@ -173,30 +167,27 @@ def gauss_laplace(
         The training rows.
     full : KernelFit
         The L2-regularised fit to start from.
+    path : Path
+        Plateaus and penalty of that fit and of the refit, which is made at the last gamma.
     share : float
         Share of the weights that start in the Laplacian cluster.
-    l2 : float
-        Penalty of the refit.
     max_vectors : int or None
         Keep at most that many, the largest.
-    descent : LBFGS
-        Descent of the refit.
     """
-    loss, prior = full.objective.loss, full.prior
     centres = full.basis.centres
     weights = full.weights
     size = float(np.abs(weights).max(initial=0.0)) or 1.0
     basis = Basis(centres, problem.gram.algebra.eye(len(centres)))
-    objective = problem.objective(basis, prior, GaussLaplace(), uncorrelated=False)
+    objective = problem.objective(basis, path.prior, GaussLaplace(), uncorrelated=False)
     columns = weights.reshape(len(centres), -1)
     start = columns.T
     if problem.fit_intercept:
         start = np.column_stack([start, np.atleast_1d(full.intercept)])
     search = RangeSearch(radius=_RADIUS * size, spacing=_SPACING * size)
     em = HardEM(GradientDescent(), search, share)
-    solution, settled = em.settle(objective.with_gamma(loss.gamma), start.ravel())
+    solution, settled = em.settle(objective.with_gamma(path.gammas[-1]), start.ravel())
     weights = objective.weights(solution.theta)
-    # Of many classes a vector goes when its weights for all of them do.
+    # With many classes a vector is dropped if its weights for all of them are.
     free = ~settled.penalty.laplacian(weights).reshape(columns.shape[::-1])
     reach = np.abs(weights).reshape(free.shape).max(axis=0)
     kept = np.flatnonzero(free.any(axis=0))
@@ -204,6 +195,7 @@ def gauss_laplace(
         kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
     if len(kept) == 0:
         kept = np.array([int(np.argmax(reach))])
-    refit = fit(problem, problem.basis(centres[kept], None), prior, l2, (loss.gamma,), descent)
+    last = path._replace(gammas=path.gammas[-1:])
+    refit = problem.fit(problem.basis(centres[kept], None), last)
     n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
     return refit._replace(solution=replace(refit.solution, n_iter=n_iter))

@@ -1,4 +1,4 @@
-"""Few vectors for a kernel classifier that tunes itself: which width and penalty, how many."""
+"""How KernelBBLRClassifierCV chooses the number of vectors, and width and penalty for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import REFINING_ROWS, Held, KernelSearch
-from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace
+from bblr.kernel.fit import Floats, Held, KernelFit, KernelProblem
+from bblr.kernel.kernel_search import KernelSearch
+from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
 
-Floats = NDArray[np.float64]
 Tried = tuple[Any, float, float]
 HeldOut = tuple[Floats, NDArray[np.intp]]
 SparseFit = tuple[KernelFit, HeldOut | None, list[Tried]]
@@ -24,16 +23,16 @@ SparseFit = tuple[KernelFit, HeldOut | None, list[Tried]]
 # Numbers of vectors to try.
 SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4)
 _MOST = 181
-# Vectors may go while the held-out loss rises by no more than this share.
+# Share by which the held-out loss may rise as vectors are dropped.
 _LOSS_RISE = 0.005
-# Few vectors cover the data only if each reaches far, and need less of a penalty: up to so many
-# widths and penalties are tried, those of the dense fit among them.
+# Few vectors cover the data only with a wide kernel, and need a weaker penalty. Number of widths
+# and of penalties to try, including those of the dense fit.
 _NEIGHBOURS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Sparsify:
-    """The choice of vectors, once width, penalty, plateaus and schedule of all rows are chosen.
+    """The choice of vectors, given width, penalty, plateaus and schedule of the dense fit.
 
     Parameters
     ----------
@@ -59,13 +58,13 @@ class Sparsify:
     def _sampled(self) -> bool:
         return len(self.search.problem.y) < self.n_rows
 
-    def suited(
+    def suited_to_size(
         self, width: float, path: Path, widths: Sequence[float], l2s: Sequence[float]
     ) -> tuple[float, Path]:
         """Return the width and penalty that suit `most` vectors best, by their held-out loss.
 
-        Where no number is given, as many vectors stay as the dense fit asks for. What suits few
-        vectors of a sample does not suit as few of all rows.
+        Without a limit the settings of the dense fit stand; so they do where the search runs on a
+        sample, whose best settings for few vectors are not those of all rows.
         """
         count = min(len(fold.train) for fold in self.search.folds)
         if self.how != "backward" or self.most is None or self.most >= count or self._sampled:
@@ -86,7 +85,7 @@ class Sparsify:
         return width, path
 
     def _one_division(self) -> Sequence[Fold]:
-        """Return the folds up to where they have held every row out once."""
+        """Return the first folds that hold out every row once."""
         rows = len(self.search.problem.y)
         count = np.cumsum([len(fold.test) for fold in self.search.folds])
         return self.search.folds[: 1 + int(np.searchsorted(count, rows))]
@@ -99,20 +98,18 @@ class Sparsify:
         path: Path,
         rng: np.random.Generator,
     ) -> SparseFit:
-        """Return the sparse fit, held-out decisions of such a fit if any, and what was tried."""
+        """Return the sparse fit, held-out decisions of such a fit if any, and the trials."""
         if self.how == "gauss-laplace":
             return self._mixture(problem, dense, width, path)
-        descent = self.search.descent
-        watch = self.search.watch
-        elimination = Elimination(
-            problem, path.prior, path.l2, path.gammas[-1], descent, rng, watch=watch
-        )
+        elimination = Elimination(problem, path, rng, self.search.watch)
         if self._sampled:
             tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
         else:
             tried, held = self._cross_validate(width, path)
-        size = choose_size([size for size, _, _ in tried[1:]], [loss for _, _, loss in tried])
-        watch.say(f"{size} vectors")
+        size = smallest_adequate_size(
+            [size for size, _, _ in tried[1:]], [loss for _, _, loss in tried]
+        )
+        self.search.watch.say(f"{size} vectors")
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
         if held is None:
             return fitted, None, tried
@@ -120,7 +117,7 @@ class Sparsify:
         return fitted, (decision, _held_rows(self.search.folds)), tried
 
     def _sizes(self, count: int, largest: int) -> tuple[int, ...]:
-        """Return numbers of vectors to try, given that of the dense fit."""
+        """Return the numbers of vectors to try, given that of the dense fit."""
         sizes = tuple(s for s in SIZES if s < min(count, self.most or count) and s <= largest)
         if self.most is not None and self.most < count:
             return (self.most, *sizes)
@@ -136,11 +133,11 @@ class Sparsify:
     def _hold_out(
         self, problem: KernelProblem, width: float, path: Path, count: int
     ) -> list[Tried]:
-        """Return how sizes do on a held-out part of many rows, until one loses too much."""
+        """Score sizes on held-out rows of a large sample, until one loses too much."""
         search = replace(self.search, problem=problem)
         sizes = self._sizes(count, count)
         limit = self.centres or count
-        scores = search.hold_out_sizes(width, path, sizes, REFINING_ROWS, limit)
+        scores = search.hold_out_sizes(width, path, sizes, limit)
         tried: list[Tried] = []
         for size, held in zip((count, *sizes), scores, strict=False):
             tried.append((size, held.errors, held.loss))
@@ -153,18 +150,17 @@ class Sparsify:
         self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
     ) -> SparseFit:
         held = self.search.shares(width, path, SHARES)
-        least = min(h.errors for h in held)
-        k = max(k for k, h in enumerate(held) if h.errors <= least)
+        k = sparsest_best([h.errors for h in held])
         self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
-        fitted = gauss_laplace(problem, dense, SHARES[k], path.l2, self.most, self.search.descent)
+        fitted = gauss_laplace(problem, dense, path, SHARES[k], self.most)
         tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
         return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
 
 
-def choose_size(sizes: Sequence[int], losses: Sequence[float]) -> int:
+def smallest_adequate_size(sizes: Sequence[int], losses: Sequence[float]) -> int:
     """Return the smallest size whose loss, and that of every larger one, is near the dense fit's.
 
-    `losses` starts with the dense fit. Errors are too few to tell sizes apart; the loss is smooth.
+    `losses` starts with the dense fit. The loss is smooth; errors are too few to compare sizes.
     """
     chosen = sizes[0]
     for size, loss in zip(sizes, losses[1:], strict=True):

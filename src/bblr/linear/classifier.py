@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from bblr._checks import LARGEST, all_or_nothing, check_choice, check_parameters
+from bblr._checks import CONSTRAINTS, LARGEST, all_or_nothing, check_parameters
 from bblr._numeric.tensors import as_numpy
 from bblr.designs import ScaledDesign
 from bblr.inputs import Training, adapter_of
@@ -175,6 +177,13 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     """
 
     _many = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "l2": [Interval(Real, 0, LARGEST, closed="both"), StrOptions({"auto"})],
+        "gamma_max": [*CONSTRAINTS["gamma_max"], StrOptions({"auto"})],
+        "leverage": [*CONSTRAINTS["leverage"], StrOptions({"auto"})],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods("minimise")],
+    }
 
     def __init__(
         self,
@@ -243,7 +252,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         >>> model.predict(X).tolist()
         ['no', 'no', 'yes', 'yes']
         """
-        self._check_parameters()
+        check_parameters(self)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
             return self._fit(training, Watch(self, *rows.told(y, sample_weight)))
@@ -312,18 +321,6 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             # A penalty that suits the data sets the sharpness; there is nothing left to anneal.
             last = max(self.gamma_min, 1.0 if self.l2 == "auto" else last)
         return geometric(self.gamma_min, last, self.gamma_growth)
-
-    def _check_parameters(self) -> None:
-        auto = {"words": ("auto",)}
-        l2 = {"low": 0, "high": LARGEST, **auto}
-        check_parameters(self, l2=l2, gamma_max=auto, leverage=auto)
-        if isinstance(self.solver, str):
-            check_choice("solver", self.solver, SOLVERS)
-        elif not callable(getattr(self.solver, "minimise", None)):
-            raise ValueError(
-                f"solver must be one of {', '.join(map(repr, SOLVERS))} or an object with a "
-                f"minimise method; got {self.solver!r}."
-            )
 
     def _warm(self, objective: Fitted, training: Training) -> Floats | None:
         """Return the parameters of an earlier fit where they are to be the start."""

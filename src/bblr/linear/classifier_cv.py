@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import LARGEST, all_or_nothing, check_choice, check_numbers, check_parameters
+from bblr._checks import (
+    CONSTRAINTS,
+    LARGEST,
+    all_or_nothing,
+    check_numbers,
+    check_parameters,
+)
 from bblr.designs import ScaledDesign
 from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import ProbabilisticLinearClassifier
@@ -35,9 +42,9 @@ from bblr.training.probabilities import SCORINGS, Calibrated
 from bblr.training.search import Slam
 from bblr.training.start import (
     LOOSE,
+    PRIORS,
     Fitted,
     anneal,
-    check_prior_name,
     make_descent,
     make_objective,
     make_start,
@@ -159,6 +166,14 @@ default="accuracy"
     """
 
     _many = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "prior": [StrOptions({"tuned", *PRIORS}), Plateaus],
+        "l2s": [StrOptions({"auto"}), "array-like"],
+        "leverage": [*CONSTRAINTS["leverage"], StrOptions({"tuned"})],
+        "scoring": [StrOptions(set(SCORINGS))],
+        "solver": [StrOptions({"auto", "fisher", "lbfgs"})],
+    }
 
     def __init__(
         self,
@@ -227,7 +242,8 @@ default="accuracy"
         >>> bool(model.score(X, X[:, 0] > 0) > 0.9)
         True
         """
-        self._check_parameters()
+        check_parameters(self)
+        self._penalties(1.0)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
             return self._fit(training, Watch(self, *rows.told(y, sample_weight)), groups)
@@ -285,15 +301,6 @@ default="accuracy"
         if isinstance(self.l2s, str):
             return tuple(factor * standing for factor in _L2_FACTORS)
         return tuple(sorted(check_numbers("l2s", self.l2s, low=0, high=LARGEST), reverse=True))
-
-    def _check_parameters(self) -> None:
-        check_prior_name(self.prior)
-        check_parameters(self, leverage={"words": ("tuned",)})
-        if isinstance(self.l2s, str):
-            check_choice("l2s", self.l2s, ("auto",))
-        self._penalties(1.0)
-        check_choice("scoring", self.scoring, SCORINGS)
-        check_choice("solver", self.solver, ("auto", "fisher", "lbfgs"))
 
     def _choose(
         self, validation: Validation, training: Training

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._checks import (
+    CONSTRAINTS,
     LARGEST,
     all_or_nothing,
-    check_number,
     check_numbers,
     check_parameters,
 )
@@ -108,6 +109,15 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
     (270, 2)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "penalty": [
+            Interval(Real, 0, LARGEST, closed="both"),
+            HasMethods(["value", "gradient", "curvature", "along"]),
+        ],
+        "solver": [StrOptions({"auto", "fisher", "lbfgs"}), HasMethods("minimise")],
+    }
+
     def __init__(
         self,
         loss: Any = "logistic",
@@ -167,8 +177,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         >>> GeneralizedLinearClassifier("hinge", solver="lbfgs").fit(X, [0, 0, 1, 1]).predict(X)
         array([0, 0, 1, 1])
         """
-        loss, penalty = self._loss(), self._penalty()
-        self._check_parameters(loss)
+        check_parameters(self)
+        loss = self._loss()
+        self._check_gammas(loss)
+        penalty = Gaussian(float(self.penalty)) if isinstance(self.penalty, Real) else self.penalty
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
             watch = Watch(self, *rows.told(y, sample_weight))
@@ -279,34 +291,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
             )
         return self.loss
 
-    def _penalty(self) -> Penalty:
-        if all(callable(getattr(self.penalty, name, None)) for name in _PENALTY):
-            found: Penalty = self.penalty
-            return found
-        if not isinstance(self.penalty, Real):
-            raise ValueError(
-                "penalty must be a number or an object with the methods "
-                f"{', '.join(_PENALTY)}; got {self.penalty!r}."
-            )
-        check_number("penalty", self.penalty, low=0, high=LARGEST)
-        return Gaussian(float(self.penalty))
-
-    def _check_parameters(self, loss: Loss) -> None:
+    def _check_gammas(self, loss: Loss) -> None:
         if self.gammas is not None:
             check_numbers("gammas", self.gammas, low=1 / LARGEST, high=LARGEST)
             if not hasattr(loss, "gamma"):
                 raise ValueError(
                     f"gammas must be None: the {loss.name} loss has no gamma to sharpen."
                 )
-        check_parameters(self)
-        if isinstance(self.solver, str) and self.solver in _SOLVERS:
-            return
-        if isinstance(self.solver, str) or not callable(getattr(self.solver, "minimise", None)):
-            raise ValueError(
-                f"solver must be one of {', '.join(map(repr, _SOLVERS))} or an object with a "
-                f"minimise method; got {self.solver!r}."
-            )
-
-
-_PENALTY = ("value", "gradient", "curvature", "along")
-_SOLVERS = ("auto", "fisher", "lbfgs")

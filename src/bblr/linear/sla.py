@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bblr._checks import all_or_nothing, check_parameters
+from bblr._checks import CONSTRAINTS, POSITIVE, all_or_nothing, check_parameters
 from bblr.designs import ScaledDesign
 from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import LinearBinaryClassifier
@@ -92,6 +92,13 @@ class SLAClassifier(LinearBinaryClassifier):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "radius": [POSITIVE],
+        "spacing": [POSITIVE],
+        "min_gain": [POSITIVE],
+    }
+
     def __init__(
         self,
         *,
@@ -170,8 +177,7 @@ class SLAClassifier(LinearBinaryClassifier):
         self.n_iter_ = max(1, solution.n_iter)
 
     def _check_parameters(self) -> None:
-        positive = {"low": 0, "strict": True}
-        check_parameters(self, radius=positive, spacing=positive, min_gain=positive)
+        check_parameters(self)
         if self.radius > _MOST_STEPS * self.spacing:
             raise ValueError(
                 f"spacing must be at least a {_MOST_STEPS:,}th of radius, got "

@@ -7,21 +7,13 @@ from math import atanh, log
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, logsumexp, softmax
 
-from bblr._numeric.threads import map_ranges
-from bblr.losses.fused import (
-    BETA_BERNOULLI,
-    FusedLoss,
-    FusedSoftmax,
-    fisher_weights,
-    positive_weights,
-)
-from bblr.losses.fused_line import along_grid
-from bblr.losses.fused_softmax import softmax_fisher
+from bblr._numeric.layouts import layout, log_sigmoid
+from bblr._numeric.tensors import beside, floats, namespace
+from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
+from bblr.losses.fused_softmax import FusedSoftmax
 from bblr.losses.loss import Loss
-from bblr.losses.margins import Floats, check_gamma, margin
+from bblr.losses.margins import Floats, margin
 from bblr.losses.plateaus import Plateaus
 
 
@@ -61,12 +53,13 @@ class BetaBernoulli(Loss):
 
     name: ClassVar[str] = "beta-bernoulli"
     has_probability: ClassVar[bool] = True
+    takes_tensors: ClassVar[bool] = True
 
     plateaus: Plateaus
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        check_gamma(self.gamma)
+        super().__post_init__()
         object.__setattr__(self, "gamma", float(self.gamma))
 
     @classmethod
@@ -108,125 +101,71 @@ class BetaBernoulli(Loss):
         """How many scores a row has: 1 with two classes."""
         return 1 if len(self.low) == 2 else len(self.low)
 
-    def _lowest(self, y: Any) -> Floats:
-        """Return the plateau of the class of each example of two classes."""
-        return np.where(np.asarray(y) > 0, self.low[1], self.low[0])
+    def _cost(self, low: Any, own: Any, xp: Any) -> tuple[Any, Any]:
+        """Return what examples cost whose class has a softmax of exp(own), and its share of P."""
+        bare, rising = low == 0.0, self.b * xp.exp(own)
+        # Without a plateau -log(b * softmax) has a linear tail that P itself cannot express.
+        total = xp.where(bare, 1.0, low + rising)
+        value = xp.where(bare, -own - log(self.b), -xp.log(total))
+        return value, xp.where(bare, 1.0, rising / total)
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score or scores."""
-        raw = np.asarray(raw, dtype=np.float64)
-        if raw.ndim == 2:
-            return self._softmax_value_gradient(np.asarray(y, dtype=np.intp), raw)
-        y = np.asarray(y, dtype=np.float64)
-        z = self.gamma * margin(y, raw)
-        low = self._lowest(y)
-        bare = low == 0.0
-        rising = self.b * expit(z)
-        own = np.where(bare, 1.0, low + rising)
-        # Without a plateau -log(b * sigmoid(z)) has a linear tail that p itself cannot express.
-        value = np.where(bare, np.logaddexp(0.0, -z) - log(self.b), -np.log(own))
-        share = np.where(bare, 1.0, rising / own)
-        return value, -self.gamma * y * expit(-z) * share
-
-    def _softmax_value_gradient(self, y: NDArray[np.intp], raw: Floats) -> tuple[Floats, Floats]:
-        logs = log_softmax(self.gamma * raw, axis=1)
-        rows = np.arange(len(y))
-        own_log = logs[rows, y]
-        low = np.array(self.low)[y]
-        rising = self.b * np.exp(own_log)
-        bare = low == 0.0
-        own = np.where(bare, 1.0, low + rising)
-        value = np.where(bare, -own_log - log(self.b), -np.log(own))
-        share = np.where(bare, 1.0, rising / own)
-        residual = np.exp(logs)
-        # 1 - s_y from the others, without loss of digits where s_y is nearly 1.
-        residual[rows, y] = 0.0
-        residual[rows, y] = -residual.sum(axis=1)
-        return value, self.gamma * share[:, None] * residual
+        raw = floats(raw)
+        form = layout(raw)
+        own, slope = form.log_share(self.gamma * raw, form.labels(y))
+        value, share = self._cost(beside(self.low, raw)[form.codes(y)], own, namespace(raw))
+        return value, -self.gamma * form.by_row(share) * slope
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example as gamma grows without bound."""
-        raw = np.asarray(raw, dtype=np.float64)
-        if raw.ndim < 2:
-            low, share = self._lowest(y), np.heaviside(margin(y, raw), 0.5)
-        else:
-            codes = np.asarray(y, dtype=np.intp)
-            best = raw == raw.max(axis=1, keepdims=True)
-            low = np.array(self.low)[codes]
-            share = (best / best.sum(axis=1, keepdims=True))[np.arange(len(codes)), codes]
+        raw = floats(raw)
+        form = layout(raw)
+        low = np.array(self.low)[form.codes(y)]
         with np.errstate(divide="ignore"):
-            return -np.log(low + self.b * share)
+            return np.asarray(-np.log(low + self.b * form.best(raw, form.labels(y))))
 
     def probability(self, raw: Any) -> Floats:
         """Return the probability of the positive one of two classes, or of each of more."""
-        scores = self.gamma * np.asarray(raw, dtype=np.float64)
-        if scores.ndim < 2:
-            return self.low[1] + self.b * np.asarray(expit(scores))
-        return np.array(self.low) + self.b * np.asarray(softmax(scores, axis=1))
+        scores = self.gamma * floats(raw)
+        found: Floats = layout(scores).probability(scores, self.low, self.b)
+        return found
 
     def curvature(self, raw: Any) -> Floats:
         """Return the Fisher information by each raw score: the diagonal alone."""
-        scores = self.gamma * np.asarray(raw, dtype=np.float64)
-        if scores.ndim < 2:
-            up, down = expit(scores), expit(-scores)
-            own, other = (
-                1.0 if low == 0.0 else self.b * s / (low + self.b * s)
-                for low, s in ((self.low[1], up), (self.low[0], down))
-            )
-            return np.asarray(self.gamma**2 * up * down * own * other)
-        s = np.asarray(softmax(scores, axis=1))
-        p = np.array(self.low) + self.b * s
-        q = np.divide(s * s, p, out=np.zeros_like(s), where=p > 0)
-        own = q * (1.0 - s) ** 2 + s * s * (q.sum(axis=1, keepdims=True) - q)
-        return np.asarray((self.gamma * self.b) ** 2 * own)
-
-    def fisher(self, raw: Floats, weight: Floats) -> Floats:
-        """Return `curvature` times the weight of each row, compiled."""
-        out = np.empty(raw.shape)
-        if raw.ndim == 1:
-            fisher_weights(self.fused, raw, weight, out)
-        else:
-            softmax_fisher(self._fused_softmax, raw, weight, out)
-        return out
-
-    def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
-        """Return the weight of each row times a curvature of its loss that is never negative."""
-        if raw.ndim == 2:
-            return self.fisher(raw, weight)
-        out, fused = np.empty_like(raw), self.fused
-
-        def part(_: int, start: int, stop: int) -> None:
-            positive_weights(fused, raw, y, weight, start, stop, out)
-
-        map_ranges(part, len(raw), 32 * len(raw))
-        return out
+        scores = self.gamma * floats(raw)
+        found: Floats = self.gamma**2 * layout(scores).fisher(scores, self.low, self.b)
+        return found
 
     def along(
         self, y: Any, raw: Floats, change: Floats, k: int, steps: Floats, weight: Floats
     ) -> Floats:
         """Return the weighted loss with score k moved by each of the steps times a change."""
         if raw.ndim == 1:
-            found = along_grid(self.fused, raw, change, y, weight, steps)
-            return super().along(y, raw, change, k, steps, weight) if found is None else found
+            return super().along(y, raw, change, k, steps, weight)
         # The other classes are summed up once: with z the score less the log of that sum, the
         # class has softmax sigmoid(z) and the others share the rest.
-        scores, own = self.gamma * raw, y == k
-        rest = logsumexp(np.delete(scores, k, axis=1), axis=1)
+        xp, scores, own = namespace(raw), self.gamma * raw, y == k
+        others = xp.clone(scores)
+        others[:, k] = -np.inf
+        rest = xp.logsumexp(others, 1)
         # The logarithm of what a class has of the rest. None exceeds their sum.
-        lead = np.where(own, 0.0, np.minimum(scores[np.arange(len(y)), y] - rest, 0.0))
-        sign = np.where(own, 1.0, -1.0)
-        here, slope = sign * (scores[:, k] - rest), sign * self.gamma * change
-        low, share = np.array(self.low)[y], self.b * np.exp(lead)
-        bare = np.flatnonzero(low == 0.0)
-        low[bare] = 1.0
-        cost = np.empty(len(steps))
-        for m, step in enumerate(steps):
-            z = here + step * slope
-            logs = np.log(low + share * expit(z))
-            # Without a plateau the tail is linear, and the probability would underflow.
-            logs[bare] = log(self.b) + lead[bare] + log_expit(z[bare])
-            cost[m] = -float(weight @ logs)
-        return cost
+        lead = xp.clip(xp.take_along_dim(scores, y[:, None], 1)[:, 0] - rest, None, 0.0)
+        lead = xp.where(own, 0.0, lead)
+        sign = xp.where(own, beside(1.0, raw), -1.0)
+        here, slope = sign * (scores[:, k] - rest), self.gamma * sign * change
+        low, share = beside(self.low, raw)[y], self.b * xp.exp(lead)
+        bare = low == 0.0
+        low = xp.where(bare, 1.0, low)
+        cost = []
+        for step in steps:
+            z = here + float(step) * slope
+            logs = xp.log(low + share * xp.sigmoid(z))
+            if min(self.low) == 0.0:
+                # Without a plateau the tail is linear, and the probability would underflow.
+                logs = xp.where(bare, log(self.b) + lead + log_sigmoid(z), logs)
+            cost.append(-(weight @ logs))
+        return xp.stack(cost)
 
     @property
     def threshold(self) -> float:
@@ -300,10 +239,6 @@ class BetaBernoulli(Loss):
         """The loss as the fused kernels know it."""
         if len(self.low) == 2:
             return FusedLoss(BETA_BERNOULLI, self.gamma, self.low[1], self.low[0], self.b)
-        return self._fused_softmax
-
-    @property
-    def _fused_softmax(self) -> FusedSoftmax:
         return FusedSoftmax(np.array(self.low), self.b, self.gamma)
 
 
@@ -320,20 +255,21 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     has_probability: ClassVar[bool] = True
+    takes_tensors: ClassVar[bool] = True
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
-        z = margin(y, raw)
-        return np.logaddexp(0.0, -z), -np.asarray(y, dtype=np.float64) * expit(-z)
+        xp, z = namespace(raw), margin(y, raw)
+        return -log_sigmoid(z), -floats(y) * xp.sigmoid(-z)
 
     def probability(self, raw: Any) -> Floats:
         """Return the probability of the positive class."""
-        return np.asarray(expit(np.asarray(raw, dtype=np.float64)))
+        probability: Floats = namespace(raw).sigmoid(floats(raw))
+        return probability
 
     def curvature(self, raw: Any) -> Floats:
         """Return the second derivative by the raw score."""
-        raw = np.asarray(raw, dtype=np.float64)
-        return np.asarray(expit(raw) * expit(-raw))
+        return self.probability(raw) * self.probability(-floats(raw))
 
     @property
     def fused(self) -> FusedLoss:

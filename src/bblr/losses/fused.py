@@ -13,6 +13,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from bblr._numeric.elementary import JIT, exp_minus_abs, log_in_place
+from bblr._numeric.threads import map_ranges
+
+Floats = NDArray[np.float64]
 
 # Rows of a block where nothing but the loss is computed: the longer, the less it costs to set
 # up the loops. A block of 64 takes twice the time a row, one of 2,048 leaves the L1 cache.
@@ -20,14 +23,6 @@ _LONG = 512
 
 BETA_BERNOULLI = 0
 SIGMOID = 1
-
-
-class FusedSoftmax(NamedTuple):
-    """What a kernel must know of the loss of more than two classes."""
-
-    low: NDArray[np.float64]
-    b: float
-    gamma: float
 
 
 class FusedLoss(NamedTuple):
@@ -42,6 +37,22 @@ class FusedLoss(NamedTuple):
     low_positive: float = 0.0
     low_negative: float = 0.0
     span: float = 1.0
+
+    def fisher(self, raw: Floats, weight: Floats) -> Floats:
+        """Return the weight of each row times the Fisher information of its score."""
+        out = np.empty(raw.shape)
+        fisher_weights(self, raw, weight, out)
+        return out
+
+    def positive_curvature(self, y: Floats, raw: Floats, weight: Floats) -> Floats:
+        """Return the weight of each row times a curvature of its loss that is never negative."""
+        out = np.empty(raw.shape)
+
+        def part(_: int, start: int, stop: int) -> None:
+            positive_weights(self, raw, y, weight, start, stop, out)
+
+        map_ranges(part, len(raw), 32 * len(raw))
+        return out
 
 
 @njit(**JIT)

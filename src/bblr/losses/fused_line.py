@@ -7,13 +7,15 @@ is the logarithm of a product, taken once for every sixteen rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs, log_in_place
 from bblr._numeric.threads import map_ranges
-from bblr.losses.fused import BETA_BERNOULLI, SIGMOID, FusedLoss, FusedSoftmax
+from bblr.losses.fused import SIGMOID, FusedLoss
 
 Floats = NDArray[np.float64]
 
@@ -164,7 +166,7 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, o
 
 
 def along_grid(
-    fused: FusedLoss | FusedSoftmax,
+    fused: Any,
     raw: Floats,
     change: Floats,
     y: Floats,
@@ -173,12 +175,12 @@ def along_grid(
 ) -> Floats | None:
     """Return the weighted loss at raw + step * change for each of the steps.
 
-    None where the recurrence does not hold: the steps must be evenly spaced, and a likelihood
-    needs plateaus.
+    None where the recurrence does not hold: the loss must be a :class:`FusedLoss`, a likelihood
+    have plateaus, and the steps be evenly spaced.
     """
     spacing = np.diff(steps)
     even = len(steps) > 1 and np.allclose(spacing, spacing[0], rtol=1e-9, atol=0.0)
-    if not (even and _has_plateaus(fused)):
+    if not (even and isinstance(fused, FusedLoss) and _has_plateaus(fused)):
         return None
     n, count = len(raw), len(steps)
     if n == 0:
@@ -195,10 +197,5 @@ def along_grid(
     return np.asarray(sum(map_ranges(part, n, n * count // 4)))
 
 
-def _has_plateaus(fused: FusedLoss | FusedSoftmax) -> bool:
-    if isinstance(fused, FusedSoftmax):
-        return False
-    if fused.code == SIGMOID:
-        return True
-    plateau = min(fused.low_positive, fused.low_negative)
-    return fused.code == BETA_BERNOULLI and plateau > MIN_PLATEAU
+def _has_plateaus(fused: FusedLoss) -> bool:
+    return fused.code == SIGMOID or min(fused.low_positive, fused.low_negative) > MIN_PLATEAU

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs
+
+Floats = NDArray[np.float64]
+
+
+class FusedSoftmax(NamedTuple):
+    """What a kernel must know of the loss of more than two classes."""
+
+    low: Floats
+    b: float
+    gamma: float
+
+    def fisher(self, raw: Floats, weight: Floats) -> Floats:
+        """Return the weight of each row times the Fisher information of each of its scores."""
+        out = np.empty(raw.shape)
+        softmax_fisher(self, raw, weight, out)
+        return out
+
+    def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
+        """Return the same, which is never negative."""
+        return self.fisher(raw, weight)
 
 
 @njit(**JIT)

@@ -6,14 +6,21 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bblr.losses.fused import FusedLoss, FusedSoftmax
-from bblr.losses.margins import Floats, margin
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import beside, by_numpy, is_tensor, namespace
+from bblr.losses.decisions import Decisions
+from bblr.losses.fused import FusedLoss
+from bblr.losses.fused_line import along_grid
+from bblr.losses.fused_softmax import FusedSoftmax
+from bblr.losses.margins import Floats, check_gamma
+
+# Numbers in a temporary table of steps by rows: few kernels on a GPU, and on a CPU a cache.
+_TABLE_ON_DEVICE, _TABLE = 2**24, 2**15
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Decisions):
     """The loss of labels and raw scores, row by row; it never sees the features.
 
     With two classes a row has one score and a label of -1 or +1; with more it has a score for each
@@ -41,6 +48,12 @@ class Loss:
 
     has_probability: ClassVar[bool] = False
     """Whether the loss is the negative logarithm of a probability."""
+
+    takes_tensors: ClassVar[bool] = False
+    """Whether its methods take torch tensors as well as arrays."""
+
+    def __post_init__(self) -> None:
+        check_gamma(getattr(self, "gamma", 1.0))
 
     def value(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example.
@@ -201,92 +214,6 @@ class Loss:
         """
         return self
 
-    def wrong(self, y: Any, raw: Any) -> NDArray[np.bool_]:
-        """Return which examples are errors, strictly: a tie is one.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Labels.
-        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples,)
-            True for an error.
-
-        Examples
-        --------
-        >>> from bblr.losses import BetaBernoulli, Logistic, Plateaus
-        >>> Logistic().wrong([1, 1, -1], [0.5, 0.0, 0.5])
-        array([False,  True,  True])
-        >>> loss = BetaBernoulli(Plateaus.symmetric(0.3, 3))
-        >>> loss.wrong([0, 0], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-        array([False,  True])
-        """
-        decision = self.decision(raw)
-        if decision.ndim < 2:
-            return ~(margin(y, decision) > 0)
-        codes, rows = np.asarray(y, dtype=np.intp), np.arange(len(decision))
-        own = decision[rows, codes]
-        others = decision.copy()
-        others[rows, codes] = -np.inf
-        return ~(own > others.max(axis=1))
-
-    def decision(self, raw: Any) -> Floats:
-        """Return the scores that decide: the raw ones plus `shift`.
-
-        Parameters
-        ----------
-        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray of the shape of raw
-            Positive where the positive one of two classes is predicted; of more, the class of the
-            largest one is.
-
-        Examples
-        --------
-        >>> from bblr.losses import BetaBernoulli, Plateaus
-        >>> BetaBernoulli.binary(a=0.1, b=0.6).decision([0.0, 2.0]).round(2)
-        array([-0.69,  1.31])
-        >>> loss = BetaBernoulli(Plateaus((0.2, 0.1, 0.1)))
-        >>> loss.probability([[0.0, 0.3, 0.0]]).round(2)        # the plateaus outweigh the score
-        array([[0.38, 0.34, 0.28]])
-        >>> loss.decision([[0.0, 0.3, 0.0]]).round(2)
-        array([[ 0.  , -0.04, -0.34]])
-        """
-        raw, shift = np.asarray(raw, dtype=np.float64), np.array(self.shift)
-        if raw.ndim < 2:
-            return raw + shift[0]
-        # Two classes may have a column each: half of what tells them apart goes to either.
-        return raw + (shift if len(shift) > 1 else np.array([-0.5, 0.5]) * shift)
-
-    def predicted(self, raw: Any) -> NDArray[np.intp]:
-        """Return the number of the class that each row is given.
-
-        Parameters
-        ----------
-        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Raw scores.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Class numbers; of two classes the positive one is 1.
-
-        Examples
-        --------
-        >>> from bblr.losses import Logistic
-        >>> Logistic().predicted([-1.0, 2.0])
-        array([0, 1])
-        """
-        decision = self.decision(raw)
-        return (decision > 0).astype(np.intp) if decision.ndim < 2 else decision.argmax(axis=1)
-
     def fisher(self, raw: Floats, weight: Floats) -> Floats:
         """Return `curvature` times the weight of each row.
 
@@ -309,8 +236,10 @@ class Loss:
         >>> Logistic().fisher(np.zeros(2), np.array([1.0, 4.0]))
         array([0.25, 1.  ])
         """
-        found = self.curvature(raw)
-        return found * (weight if found.ndim == 1 else weight[:, None])
+        if self.fused is None or is_tensor(raw):
+            found = self.curvature(raw)
+            return found * layout(found).by_row(weight)
+        return self.fused.fisher(raw, weight)
 
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
         """Return the weight of each row times a curvature of its loss that is never negative.
@@ -340,7 +269,11 @@ class Loss:
         >>> loss.positive_curvature(np.ones(2), scores, np.ones(2)).round(3)    # outliers drop out
         array([0.109, 0.   ])
         """
-        return self.fisher(raw, weight)
+        if self.fused is None:
+            return self.fisher(raw, weight)
+        if is_tensor(raw):
+            return by_numpy(self.positive_curvature, y, raw, weight)
+        return self.fused.positive_curvature(y, raw, weight)
 
     def along(
         self, y: Any, raw: Floats, change: Floats, k: int, steps: Floats, weight: Floats
@@ -375,24 +308,18 @@ class Loss:
         >>> Hinge().along(one, 0 * one, one, 0, np.array([0.0, 0.5, 2.0]), one)
         array([1. , 0.5, 0. ])
         """
-        unit = 1.0 if raw.ndim == 1 else np.eye(raw.shape[1])[k]
-        column = change if raw.ndim == 1 else change[:, None]
-        return np.array([float(self.value(y, raw + s * column * unit) @ weight) for s in steps])
-
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has: 1 with two classes."""
-        return 1
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return max(2, self.n_scores)
-
-    @property
-    def shift(self) -> tuple[float, ...]:
-        """What turns raw scores into those that decide, when added to them."""
-        return (0.0,) * self.n_scores
+        found = None if is_tensor(raw) else along_grid(self.fused, raw, change, y, weight, steps)
+        if found is not None:
+            return found
+        xp, costs = namespace(raw), beside(np.zeros(len(steps)), raw)
+        some = max(1, (_TABLE_ON_DEVICE if is_tensor(raw) else _TABLE) // max(1, len(raw)))
+        for s in range(0, len(steps), some):
+            at = beside(steps[s : s + some], raw)
+            moved = xp.cat([raw] * len(at))
+            layout(raw).score(moved, k)[:] += (at[:, None] * change).reshape(-1)
+            values = self.value(xp.cat([y] * len(at)), moved)
+            costs[s : s + some] = values.reshape(len(at), -1) @ weight
+        return costs
 
     @property
     def fused(self) -> FusedLoss | FusedSoftmax | None:

@@ -1,4 +1,4 @@
-"""What losses of the margin share."""
+"""What losses of the margin share, on arrays and on tensors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.tensors import floats
+
 Floats = NDArray[np.float64]
 
 
 def margin(y: Any, raw: Any) -> Floats:
     """Return z = y * raw as float64, the quantity the symmetric losses depend on."""
-    return np.asarray(y, dtype=np.float64) * np.asarray(raw, dtype=np.float64)
+    return floats(y) * floats(raw)
 
 
 def check_gamma(gamma: float) -> None:

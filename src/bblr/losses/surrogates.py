@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bblr.losses.fused import SIGMOID, FusedLoss, fisher_weights
-from bblr.losses.fused_line import along_grid
+from bblr._numeric.tensors import floats, namespace
+from bblr.losses.fused import SIGMOID, FusedLoss
 from bblr.losses.loss import Loss
-from bblr.losses.margins import Floats, check_gamma, margin
+from bblr.losses.margins import Floats, margin
 
 
 def _sech2(z: Floats) -> Floats:
@@ -54,7 +54,7 @@ class Hinge(Loss):
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and a subgradient by the raw score."""
         gap = 1.0 - margin(y, raw)
-        return np.maximum(0.0, gap), np.where(gap > 0, -np.asarray(y, dtype=np.float64), 0.0)
+        return np.maximum(0.0, gap), np.where(gap > 0, -floats(y), 0.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Squared(Loss):
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
         gap = 1.0 - margin(y, raw)
-        return gap * gap, -2.0 * np.asarray(y, dtype=np.float64) * gap
+        return gap * gap, -2.0 * floats(y) * gap
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,11 @@ class GeneralizedLogistic(Loss):
     name: ClassVar[str] = "generalized-logistic"
     gamma: float = 1.0
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
         gap = self.gamma * (1.0 - margin(y, raw))
         value = np.logaddexp(0.0, gap) / self.gamma
-        return value, -np.asarray(y, dtype=np.float64) * expit(gap)
+        return value, -floats(y) * expit(gap)
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the hinge loss."""
@@ -110,7 +107,7 @@ class GeneralizedLogistic(Loss):
 
     def curvature(self, raw: Any) -> Floats:
         """Return the mean second derivative over both labels."""
-        raw = np.asarray(raw, dtype=np.float64)
+        raw = floats(raw)
         up, down = self.gamma * (1.0 - raw), self.gamma * (1.0 + raw)
         return np.asarray(0.5 * self.gamma * (expit(up) * expit(-up) + expit(down) * expit(-down)))
 
@@ -132,16 +129,14 @@ class Sigmoid(Loss):
     """
 
     name: ClassVar[str] = "sigmoid"
+    takes_tensors: ClassVar[bool] = True
     gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
-        z = self.gamma * margin(y, raw)
-        wrong = expit(-z)
-        return wrong, -self.gamma * np.asarray(y, dtype=np.float64) * wrong * expit(z)
+        xp, z = namespace(raw), self.gamma * margin(y, raw)
+        wrong = xp.sigmoid(-z)
+        return wrong, -self.gamma * floats(y) * wrong * xp.sigmoid(z)
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the zero-one loss, with 1/2 at a score of 0."""
@@ -149,21 +144,9 @@ class Sigmoid(Loss):
 
     def curvature(self, raw: Any) -> Floats:
         """Return gamma^2 s (1 - s), the scale on which the slope changes."""
-        z = self.gamma * np.asarray(raw, dtype=np.float64)
-        return np.asarray(self.gamma**2 * expit(z) * expit(-z))
-
-    def fisher(self, raw: Floats, weight: Floats) -> Floats:
-        """Return `curvature` times the weight of each row, compiled."""
-        out = np.empty(raw.shape)
-        fisher_weights(self.fused, raw, weight, out)
-        return out
-
-    def along(
-        self, y: Any, raw: Floats, change: Floats, k: int, steps: Floats, weight: Floats
-    ) -> Floats:
-        """Return the weighted loss at raw + step * change for each of the steps."""
-        found = along_grid(self.fused, raw, change, y, weight, steps)
-        return super().along(y, raw, change, k, steps, weight) if found is None else found
+        xp, z = namespace(raw), self.gamma * floats(raw)
+        found: Floats = self.gamma**2 * xp.sigmoid(z) * xp.sigmoid(-z)
+        return found
 
     @property
     def fused(self) -> FusedLoss:
@@ -196,7 +179,7 @@ class Ramp(Loss):
     s: float = -1.0
 
     def __post_init__(self) -> None:
-        check_gamma(self.gamma)
+        super().__post_init__()
         if not self.s <= 0:
             raise ValueError(f"s, where the ramp ends, must be at most 0, got {self.s!r}.")
 
@@ -205,7 +188,7 @@ class Ramp(Loss):
         z = self.gamma * margin(y, raw)
         value = np.clip(1.0 - z, 0.0, 1.0 - self.s)
         inside = (z < 1.0) & (z > self.s)
-        return value, np.where(inside, -self.gamma * np.asarray(y, dtype=np.float64), 0.0)
+        return value, np.where(inside, -self.gamma * floats(y), 0.0)
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return (1 - s) times the zero-one loss, with 1 at a score of 0."""
@@ -232,13 +215,10 @@ class Tanh(Loss):
     name: ClassVar[str] = "tanh"
     gamma: float = 1.0
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
         z = self.gamma * margin(y, raw)
-        slope = -self.gamma * np.asarray(y, dtype=np.float64) * _sech2(z)
+        slope = -self.gamma * floats(y) * _sech2(z)
         # 1 - tanh(z) = 2 sigmoid(-2z) keeps its digits where tanh rounds to 1.
         return 2.0 * expit(-2.0 * z), slope
 
@@ -269,14 +249,11 @@ class SquaredTanh(Loss):
     gamma: float = 1.0
     target: float = 0.65
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma)
-
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
         z = self.gamma * margin(y, raw)
         gap = self.target - np.tanh(z)
-        slope = -2.0 * self.gamma * np.asarray(y, dtype=np.float64) * gap * _sech2(z)
+        slope = -2.0 * self.gamma * floats(y) * gap * _sech2(z)
         return gap * gap, slope
 
     def limit(self, y: Any, raw: Any) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import torch
 
@@ -46,8 +47,8 @@ _PARAMETERS = {"gamma": 1.0, "low_positive": 0.0, "low_negative": 0.0, "span": 1
 
 
 @lru_cache(maxsize=1)
-def _kernels() -> tuple[Callable[..., Tensor], ...] | None:
-    """Return the kernels of value, residual and curvature, None where none can be compiled."""
+def _kernels() -> tuple[Callable[..., Tensor], ...]:
+    """Return the kernels of value, residual and curvature; none where they cannot be compiled."""
     try:
         from torch.cuda import jiterator
 
@@ -57,35 +58,30 @@ def _kernels() -> tuple[Callable[..., Tensor], ...] | None:
         for kernel in made:
             kernel(one, one, one)
     except (ImportError, AttributeError, RuntimeError, TypeError):
-        return None
+        return ()
     return made
 
 
-def _known(fused: FusedLoss | None, raw: Tensor) -> bool:
-    return raw.is_cuda and fused is not None and fused.code == BETA_BERNOULLI
+def _parameters(fused: Any, raw: Tensor) -> dict[str, float] | None:
+    """Return what the kernels must know of a loss, None where they do not compute it here."""
+    known = isinstance(fused, FusedLoss) and fused.code == BETA_BERNOULLI
+    if not (raw.is_cuda and known and _kernels()):
+        return None
+    return {name: float(getattr(fused, name)) for name in _PARAMETERS}
 
 
 def value_residual(
-    fused: FusedLoss | None, y: Tensor, raw: Tensor, weight: Tensor
+    fused: Any, y: Tensor, raw: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor] | None:
     """Return the weighted loss and its derivative by each score; None where there is no kernel."""
-    kernels = _kernels() if _known(fused, raw) else None
-    if kernels is None or fused is None:
+    parameters = _parameters(fused, raw)
+    if parameters is None:
         return None
-    parameters = _parameters(fused)
-    value, residual = (kernel(y, raw, weight, **parameters) for kernel in kernels[:2])
-    return value.sum(), residual
+    value, residual, _ = _kernels()
+    return value(y, raw, weight, **parameters).sum(), residual(y, raw, weight, **parameters)
 
 
-def positive_curvature(
-    fused: FusedLoss | None, y: Tensor, raw: Tensor, weight: Tensor
-) -> Tensor | None:
+def positive_curvature(fused: Any, y: Tensor, raw: Tensor, weight: Tensor) -> Tensor | None:
     """Return the weighted curvature that Newton steps use; None where there is no kernel."""
-    kernels = _kernels() if _known(fused, raw) else None
-    if kernels is None or fused is None:
-        return None
-    return kernels[2](y, raw, weight, **_parameters(fused))
-
-
-def _parameters(fused: FusedLoss) -> dict[str, float]:
-    return {name: float(getattr(fused, name)) for name in _PARAMETERS}
+    parameters = _parameters(fused, raw)
+    return None if parameters is None else _kernels()[2](y, raw, weight, **parameters)

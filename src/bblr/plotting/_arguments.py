@@ -1,4 +1,4 @@
-"""What the Displays check of their arguments, before Matplotlib or NumPy stumble over them."""
+"""Checks of the arguments of Displays, before Matplotlib or NumPy fail on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the classifier at the end of pipelines and inside of searches."""
+    """Return the classifier at the end of pipelines and inside searches."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -24,8 +24,8 @@ def last_step(estimator: Any) -> Any:
 
 
 def fitted(estimator: Any, remedy: str) -> Any:
-    """Return the classifier inside of an estimator, which must be an instance, and fitted."""
-    # A class of pipelines or searches has no steps yet.
+    """Return the classifier inside an estimator, which must be a fitted instance."""
+    # A class has no steps yet.
     model = estimator if isinstance(estimator, type) else last_step(estimator)
     if isinstance(model, type):
         raise TypeError(f"estimator must be an instance; write {model.__name__}(...).fit(X, y).")
@@ -44,7 +44,7 @@ def fitted(estimator: Any, remedy: str) -> Any:
 
 
 def fitted_attribute(display: type, estimator: Any, attribute: str, remedy: str) -> Any:
-    """Return the classifier inside of an estimator, which must be fitted and have an attribute."""
+    """Return the classifier inside an estimator, which must be fitted and have an attribute."""
     model = fitted(estimator, remedy)
     if not hasattr(model, attribute):
         raise TypeError(
@@ -55,16 +55,16 @@ def fitted_attribute(display: type, estimator: Any, attribute: str, remedy: str)
 
 
 def one_dimensional(name: str, values: Any) -> Floats:
-    """Return the values as a flat array without gaps; the name is for the message."""
+    """Return the values as a one-dimensional array without NaN; the name is for messages."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be a sequence of numbers, got {values!r:.60}; give one number a point."
+            f"{name} must be a sequence of numbers, got {values!r:.60}; give one number per point."
         ) from None
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be one-dimensional, got shape {array.shape}; give one number a point."
+            f"{name} must be one-dimensional, got shape {array.shape}; give one number per point."
         )
     if np.isnan(array).any():
         raise ValueError(f"{name} must hold no NaN; leave such points out of all the curves.")
@@ -72,7 +72,7 @@ def one_dimensional(name: str, values: Any) -> Floats:
 
 
 def finite(name: str, values: Any) -> Floats:
-    """Return the same, and refuse infinities."""
+    """Return the values as a one-dimensional array of finite numbers."""
     array = one_dimensional(name, values)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; leave infinite points out of all the curves.")
@@ -80,14 +80,14 @@ def finite(name: str, values: Any) -> Floats:
 
 
 def positive(name: str, array: Floats) -> Floats:
-    """Return the same array; the axis is logarithmic."""
+    """Return the array, or raise a ValueError unless all values are positive."""
     if (array <= 0).any():
         raise ValueError(f"{name} must be above 0, got {array.min():g}.")
     return array
 
 
 def same_length(columns: Mapping[str, Floats | None]) -> None:
-    """Raise a ValueError that names the columns unless they are equally long and not empty."""
+    """Raise a ValueError unless the columns have the same length and are not empty."""
     lengths = {name: len(column) for name, column in columns.items() if column is not None}
     if len(set(lengths.values())) != 1 or 0 in lengths.values():
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -95,21 +95,21 @@ def same_length(columns: Mapping[str, Floats | None]) -> None:
 
 
 def check_text(name: str, value: Any) -> Any:
-    """Return what should be text or None."""
+    """Return the value, or raise a TypeError unless it is a string or None."""
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name} must be a string or None, got {value!r:.60}.")
     return value
 
 
 def check_subset(subset: Any) -> Any:
-    """Return the rows that figures are about, or None."""
+    """Return the subset, or raise a ValueError unless it is a known one or None."""
     if subset not in ("training", "held-out", None):
         raise ValueError(f"subset must be 'training', 'held-out' or None, got {subset!r:.60}.")
     return subset
 
 
 def check_axes(ax: Any) -> None:
-    """Raise a TypeError unless `ax` is something to draw on, or None."""
+    """Raise a TypeError unless `ax` is a Matplotlib Axes or None."""
     from matplotlib.axes import Axes
 
     if ax is None or isinstance(ax, Axes):
@@ -124,8 +124,7 @@ def check_axes(ax: Any) -> None:
 
 
 def check_style(given: Any, name: str = "") -> dict[str, Any]:
-    """Return the style of a line under the full names of its properties."""
-    from matplotlib.artist import ArtistInspector
+    """Return the properties of a line by their full names."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
@@ -134,12 +133,6 @@ def check_style(given: Any, name: str = "") -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{name} must be a dict of properties of a line, got {given!r:.60}.")
     look: dict[str, Any] = normalize_kwargs(dict(given), Line2D)
-    unknown = sorted(set(look) - {*ArtistInspector(Line2D).get_setters(), "scalex", "scaley"})
-    if unknown:
-        raise TypeError(
-            f"{', '.join(unknown)}: neither a parameter nor a property of a Matplotlib line, such "
-            "as color, linestyle or marker."
-        )
-    # A colour that is none is refused here, before there is a figure.
+    # Invalid properties are refused here, before there is a figure.
     Line2D([], []).set(**{key: look[key] for key in look if key not in ("scalex", "scaley")})
     return look

@@ -1,4 +1,4 @@
-"""What an example costs an estimator, by its class and margin."""
+"""The loss of an example under a fitted estimator, by class and margin."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bblr.losses import BetaBernoulli
 from bblr.plotting._arguments import Floats
 from bblr.training.link import Link, Step
 
-# Points of a curve, and how far it goes: eight times the width of the slope.
+# Points of a curve, and its half-width in units of 1 / gamma.
 POINTS, _REACH = 801, 8.0
-# Examples may stretch the curve so many times; those farther out are drawn at its ends.
+# Factor by which examples may widen the curve; those farther out are drawn at its ends.
 _STRETCH = 3.0
 
 
@@ -27,7 +27,7 @@ class Costs:
         self.loss = BetaBernoulli(link.plateaus, gamma)
 
     def curves(self, margins: Floats) -> dict[str, Floats]:
-        """Return the loss of each class, or of all where they are the same."""
+        """Return the loss of each class, or one curve if they are equal."""
         if self.loss.plateaus.is_symmetric:
             return {"": self._curve(0, margins)}
         return {f"class {label}": self._curve(k, margins) for k, label in enumerate(self.classes)}

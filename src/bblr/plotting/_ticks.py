@@ -1,4 +1,4 @@
-"""Labels of a logarithmic axis as plain numbers, however short it is. Needs Matplotlib."""
+"""Plain tick labels on a logarithmic axis, however short. Needs Matplotlib."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from matplotlib.ticker import Formatter, Locator, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-# As many labels tell how an axis runs.
+# Least number of tick labels.
 _ENOUGH = 3
 _STEPS = ((1.0,), (1.0, 2.0, 5.0), tuple(np.arange(1.0, 10.0)))
 
 
 class PlainLocator(Locator):
-    """Powers of ten where an axis has enough of them, or else finer steps."""
+    """Ticks at powers of ten, or at finer steps where there are too few."""
 
     def __call__(self) -> Any:
-        """Return the places of the labels of the axis."""
+        """Return the ticks of the axis."""
         low, high = self.axis.get_view_interval()  # type: ignore[union-attr]
         return self.tick_values(low, high)
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        """Return the places between two others."""
+        """Return the ticks in an interval."""
         low, high = min(vmin, vmax), max(vmin, vmax)
         for steps in _STEPS:
             inside = _between(LogLocator(subs=steps).tick_values(low, high), low, high)
@@ -32,15 +32,15 @@ class PlainLocator(Locator):
 
 
 class PlainFormatter(Formatter):
-    """Numbers as people write them."""
+    """Plain decimal numbers."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """Return the label of a number."""
+        """Return the label of a tick."""
         return f"{x:,.7g}"
 
 
 def plain_logarithmic(ax: Any) -> None:
-    """Make the lower axis logarithmic, with plain numbers for labels."""
+    """Make the x axis logarithmic, with plain numbers as tick labels."""
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(PlainLocator())
     ax.xaxis.set_major_formatter(PlainFormatter())

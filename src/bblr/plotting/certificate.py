@@ -1,4 +1,4 @@
-"""CertificateDisplay: the best loss so far and the proved bound over time."""
+"""CertificateDisplay: the best loss found and the proved bound over time."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from bblr.plotting._arguments import (
     fitted_attribute,
     same_length,
 )
-from bblr.plotting._base import axes_and_figure, shown_label, style, whole_numbers
+from bblr.plotting._base import BaseDisplay, shown_label, style, whole_numbers
 
-# Left of this the logarithm only stretches the time that a single look at the data takes.
+# Shorter times are drawn here: on a logarithmic axis they would take up most of the space.
 EARLIEST = 1e-3
 
 
-class CertificateDisplay:
-    """The least zero-one loss found and the greatest bound proved, over time.
+class CertificateDisplay(BaseDisplay):
+    """The least zero-one loss found and the greatest lower bound proved, over time.
 
-    Where the two meet, the classifier is optimal; its last point is then filled.
+    Where the two meet, the classifier is optimal, and its last point is filled.
 
     Parameters
     ----------
     seconds : array-like of shape (n_moments,)
-        When each improvement was made, in rising order.
+        Time of each improvement, in rising order.
     losses : array-like of shape (n_moments,)
-        The incumbent: the least loss found so far.
+        Least loss found so far.
     bounds : array-like of shape (n_moments,)
-        No classifier has a smaller loss than this.
+        Greatest lower bound proved so far.
     optimal : bool or None, default=None
-        Whether the last loss is proved to be the least; None if the bound has met it.
+        Whether the last loss is proved optimal; None means if the bound equals it.
     estimator_name : str or None, default=None
         Name for the legend.
 
@@ -46,7 +46,7 @@ class CertificateDisplay:
     line_ : matplotlib Line2D
         The losses.
     bound_line_ : matplotlib Line2D or None
-        The bounds from the first above 0, which needs no proof; None where there is none.
+        The bounds above 0, or None if there are none.
     end_ : matplotlib Line2D
         The last loss.
 
@@ -76,7 +76,7 @@ class CertificateDisplay:
         self.bounds = finite("bounds", bounds)
         same_length({"seconds": self.seconds, "losses": self.losses, "bounds": self.bounds})
         if (np.diff(self.seconds) < 0).any():
-            raise ValueError("seconds must rise; put the moments in the order of their time.")
+            raise ValueError("seconds must rise; sort the moments by time.")
         self.optimal = bool(self.bounds[-1] >= self.losses[-1] if optimal is None else optimal)
         self.estimator_name = check_text("estimator_name", estimator_name)
 
@@ -114,10 +114,9 @@ class CertificateDisplay:
         'mip (7, proved optimal)'
         """
         check_style(bound_kwargs, "bound_kwargs")
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
+        name = self._begin(ax, name, kwargs)
         from bblr.plotting._ticks import plain_logarithmic
 
-        name = self.estimator_name if name is None else name
         label = None if name is None else f"{name} ({self._outcome})"
         look = style({"solid_capstyle": "butt"}, {"label": label, **kwargs})
         x = np.maximum(self.seconds, EARLIEST)
@@ -164,7 +163,7 @@ class CertificateDisplay:
         bound_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what a fitted ZeroOneClassifier found and proved, and when.
+        """Draw the losses and bounds of a fitted ZeroOneClassifier over time.
 
         Parameters
         ----------

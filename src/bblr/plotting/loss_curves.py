@@ -1,4 +1,4 @@
-"""LossDisplay: what an example costs, and how probable it is, by its margin."""
+"""LossDisplay: losses and probabilities as functions of the margin."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ import numpy as np
 from bblr._numeric.tensors import as_numpy
 from bblr.losses import LOSSES, Loss, get_loss
 from bblr.plotting._arguments import check_text, finite, fitted_attribute, same_length
-from bblr.plotting._base import axes_and_figure, shown_label, style
+from bblr.plotting._base import BaseDisplay, shown_label, style
 from bblr.plotting._costs import POINTS, Costs
 
 KINDS = ("loss", "probability")
 
 
-class LossDisplay:
+class LossDisplay(BaseDisplay):
     """Losses, or the probabilities behind them, as functions of the margin.
 
-    The margin is how far a score lies on the right side: y times the score for labels -1 and +1,
-    and of many classes by how much the score of the true class exceeds the others, those being
-    equal.
+    The margin is y times the score for labels -1 and +1. With many classes, it is the score of the
+    true class minus the scores of the others, which are taken to be equal.
 
     Parameters
     ----------
     margins : array-like of shape (n_points,)
-        Where the curves are worked out.
+        Margins at which the curves are evaluated.
     curves : mapping of str to array-like of shape (n_points,)
         The curves by their labels.
     kind : {"loss", "probability"}, default="loss"
         What the curves are.
     examples : tuple of array-like of shape (n_samples,) or None, default=None
-        Margins of examples and their heights, to be marked.
+        Margins and heights of examples to mark.
     estimator_name : str or None, default=None
-        Name for the legend, put before the labels of the curves.
+        Name for the legend, added before the labels of the curves.
 
     Attributes
     ----------
@@ -104,8 +103,7 @@ class LossDisplay:
         >>> display.plot(linestyle="--").ax_.get_xlabel()
         'Margin'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         self.lines_ = []
         for label, curve in self.curves.items():
             label = ", ".join(part for part in (name, label) if part)
@@ -140,25 +138,25 @@ class LossDisplay:
         name: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the loss that a fitted estimator's ``link_`` stands for.
+        """Draw the loss that corresponds to the ``link_`` of a fitted estimator.
 
-        There is a curve for each class, but one for all where their plateaus are the same.
+        There is one curve per class, or a single one if all plateaus are equal.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
             Fitted, with a ``link_``: any of the classifiers with probabilities.
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
-            Examples to mark on the curve, with `y`: those the model has given up on lie on the
-            plateau to the left. Those beyond the curve are drawn at its ends. Of many classes an
-            example lies on the curve or, where other classes trail behind, below it.
+            Examples to mark on the curve, with `y`; misfits lie on the plateau to the left, and
+            examples beyond the curve are drawn at its ends. With many classes an example lies on
+            the curve, or below it where the scores of the other classes differ.
         y : array-like of shape (n_samples,) or None, default=None
             Their classes.
         kind : {"loss", "probability"}, default="loss"
             What to draw.
         margins : array-like or None, default=None
-            Where to work the curves out; around 0, as wide as the slope and the examples, if
-            None.
+            Margins at which to evaluate the curves; if None, a range around 0 that covers the
+            slope and the examples.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; new ones if None.
         name : str or None, default=None
@@ -184,7 +182,7 @@ class LossDisplay:
         """
         _check_kind(kind)
         if (X is None) != (y is None):
-            raise ValueError("X and y are given together or not at all; give the other one too.")
+            raise ValueError("X and y must be given together.")
         remedy = "fit a classifier of bblr with predict_proba, or use LossDisplay.from_losses"
         model = fitted_attribute(cls, estimator, "link_", remedy)
         costs = Costs(model.link_, as_numpy(model.classes_))
@@ -212,17 +210,17 @@ class LossDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw losses of the registry, or any others, for a positive example.
+        """Draw registered or given losses of a positive example.
 
         Parameters
         ----------
         losses : iterable of str or Loss, mapping of str to Loss, or None, default=None
             Names of ``bblr.losses.LOSSES``, or losses; the keys of a mapping are the labels. None
-            draws the whole registry, or those of it that have a probability.
+            draws all registered losses, or those of them that have a probability.
         kind : {"loss", "probability"}, default="loss"
             What to draw.
         margins : array-like or None, default=None
-            Where to work the curves out; from -4 to 4 if None.
+            Margins at which to evaluate the curves; from -4 to 4 if None.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; new ones if None.
         **kwargs : dict

@@ -16,40 +16,29 @@ from bblr.plotting._arguments import (
     positive,
     same_length,
 )
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    existing_right_axes,
-    logarithmic,
-    whole_numbers,
-)
-
-# Said of the errors where there is a second scale.
-_SOLID = " (solid)"
+from bblr.plotting._base import SOLID, ErrorCurve, logarithmic, whole_numbers
 
 
-class PathDisplay:
+class PathDisplay(ErrorCurve):
     """Errors and objective at each gamma of an annealed fit.
 
     Errors are drawn on the left scale, the objective, dashed, on the right one. As gamma grows the
-    loss nears the zero-one loss, so objectives of two gammas are those of different functions:
-    compare errors along a path, objectives between fits at the same gamma.
+    loss approaches the zero-one loss, so objectives at different gammas are not comparable:
+    compare errors along a path, and objectives of fits at the same gamma.
 
-    A fit keeps its training errors, not the weights of every gamma. Errors on other rows are those
-    of classifiers that end at these gammas, ``gamma_max=gamma``; draw them beside the path with
-    ``subset="held-out"``.
+    A fit keeps its training errors, not the weights at every gamma. For errors on other rows, fit
+    classifiers with ``gamma_max=gamma`` and draw them on the same axes with ``subset="held-out"``.
 
     Parameters
     ----------
     gammas : array-like of shape (n_stages,)
-        Sharpness of each stage; infinity, the zero-one loss itself, is drawn last.
+        Gamma of each stage; infinity, the zero-one loss itself, is drawn last.
     errors : array-like of shape (n_stages,)
-        Errors, by weight.
+        Errors, weighted by row.
     values : array-like of shape (n_stages,) or None, default=None
         Objective; None draws the errors alone.
     subset : {"training", "held-out"} or None, default="training"
-        The rows that errors are about, for the labels.
+        Rows on which errors were counted, for the labels.
     estimator_name : str or None, default=None
         Name for the legend.
 
@@ -118,14 +107,11 @@ class PathDisplay:
         >>> display.plot(color="black").line_.get_color()
         'black'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if name is not None and self.subset == "held-out":
             name = f"{name}, held-out"
         x = _places(self.gammas)
-        self.line_, self.loss_ax_, self.loss_line_ = draw_errors_and_loss(
-            self.ax_, x, self.errors, self.values, name, kwargs
-        )
+        self._draw(x, self.errors, self.values, name, kwargs)
         logarithmic(self.ax_, x[np.isfinite(self.gammas)])
         whole_numbers(self.ax_, self.errors)
         for place, height in zip(x, self.errors, strict=True):
@@ -135,14 +121,10 @@ class PathDisplay:
                     ha="right",
                 )  # fmt: skip
         what = f"{self.subset} errors".capitalize() if self.subset else "Errors"
-        before = self.ax_.get_ylabel().removesuffix(_SOLID)
+        before = self.ax_.get_ylabel().removesuffix(SOLID)
         if before.endswith("rrors") and before != what:
             what = "Errors"
-        right = existing_right_axes(self.ax_)
-        self.ax_.set(xlabel="γ", ylabel=what if right is None else what + _SOLID)
-        if right is not None:
-            right.set_ylabel("Objective (dashed)")
-        add_legend(self.ax_)
+        self._label("γ", what, "Objective")
         return self
 
     @classmethod
@@ -188,7 +170,7 @@ class PathDisplay:
 
 
 def _places(gammas: Floats) -> Floats:
-    """Return where to draw each gamma: infinity one step beyond the largest."""
+    """Return the position of each gamma; infinity is one step beyond the largest."""
     finite = np.unique(gammas[np.isfinite(gammas)])
     if len(finite) == 0:
         return np.ones_like(gammas)

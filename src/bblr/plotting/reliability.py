@@ -1,4 +1,4 @@
-"""ReliabilityDisplay: whether predicted probabilities come true as often as they say."""
+"""ReliabilityDisplay: observed frequencies against predicted probabilities."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import numpy as np
 from bblr._numeric.tensors import as_numpy
 from bblr.evaluation.calibration import Bins, as_columns, check_bins, hits, reliability_bins
 from bblr.plotting._arguments import Floats, check_text, finite, fitted, positive, same_length
-from bblr.plotting._base import axes_and_figure, style
+from bblr.plotting._base import BaseDisplay, style
 
 _PERFECT = "Perfectly calibrated"
-# Curves on the same axes take turns, and their points let those below shine through.
+# Markers of successive curves on the same axes, and the opacity of their points.
 _MARKERS = ("o", "s", "^", "D", "v", "p")
 _FILL = 0.25
 # Diameter of the largest point.
 _SIZE = 10.0
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(BaseDisplay):
     """Observed frequency against predicted probability, in bins.
 
-    As scikit-learn's ``CalibrationDisplay``, for any number of classes and with the sizes of the
-    bins: the larger a point, the more examples are in it. The legend tells the mean gap between
-    both, by examples.
+    Like scikit-learn's ``CalibrationDisplay``, for any number of classes, and with the size of
+    each point showing the number of examples in the bin. The legend gives the mean gap between
+    frequency and probability, weighted by examples.
 
     Parameters
     ----------
     prob_true : array-like of shape (n_bins,)
-        How often the event came true in each bin.
+        Observed frequency of the event in each bin.
     prob_pred : array-like of shape (n_bins,)
         Its mean predicted probability.
     counts : array-like of shape (n_bins,)
         Examples in each bin.
     event : str, default="the event"
-        What the probabilities are of, for the labels.
+        The event, for the labels.
     estimator_name : str or None, default=None
         Name for the legend.
 
     Attributes
     ----------
     gap : float
-        Mean distance between `prob_true` and `prob_pred`, by examples.
+        Mean distance between `prob_true` and `prob_pred`, weighted by examples.
     ax_ : matplotlib Axes
         Axes with the curve.
     figure_ : matplotlib Figure
@@ -116,13 +116,12 @@ class ReliabilityDisplay:
         >>> display.plot(ref_line=False).ax_.get_xlabel()
         'Predicted probability of the event'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if ref_line and _PERFECT not in self.ax_.get_legend_handles_labels()[1]:
             self.ax_.plot([0, 1], [0, 1], color="grey", ls=":", label=_PERFECT, zorder=1)
         label = None if name is None else f"{name} (gap {self.gap:.3f})"
         marker = _MARKERS[len(self.ax_.collections) % len(_MARKERS)]
-        # The line has a marker for the legend alone: its points are of one size.
+        # The line has a marker for the legend only, where points have one size.
         look = {**style({"label": label, "marker": marker}, kwargs), "markevery": []}
         (self.line_,) = self.ax_.plot(self.prob_pred, self.prob_true, **look)
         self._draw_points(look.get("markersize", _SIZE))
@@ -257,10 +256,10 @@ class ReliabilityDisplay:
         y_true : array-like of shape (n_samples,)
             The true classes.
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the probability of the larger label, or else one column a class in
-            the sorted order of the labels.
+            For two classes the probability of the larger label; otherwise one column per class,
+            in the sorted order of the labels.
         labels : array-like of shape (n_classes,) or None, default=None
-            All the labels; needed where a class does not occur in `y_true`.
+            All labels; needed if a class does not occur in `y_true`.
         n_bins : int, default=15
             Bins over [0, 1]; those without examples are left out.
         strategy : {"uniform", "quantile"}, default="uniform"

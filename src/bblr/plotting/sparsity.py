@@ -1,4 +1,4 @@
-"""SparsityDisplay: error and loss by the number of vectors."""
+"""SparsityDisplay: error and loss against the number of vectors."""
 
 from __future__ import annotations
 
@@ -16,16 +16,11 @@ from bblr.plotting._arguments import (
     positive,
     same_length,
 )
-from bblr.plotting._base import (
-    add_legend,
-    axes_and_figure,
-    draw_errors_and_loss,
-    logarithmic,
-)
+from bblr.plotting._base import ErrorCurve, logarithmic
 
 
-class SparsityDisplay:
-    """Error and loss of kernel classifiers with fewer and fewer vectors.
+class SparsityDisplay(ErrorCurve):
+    """Error and loss of a kernel classifier against its number of vectors.
 
     Errors are drawn on the left scale, the loss, dashed, on the right one.
 
@@ -38,9 +33,9 @@ class SparsityDisplay:
     losses : array-like of shape (n_sizes,) or None, default=None
         Loss at each; None draws the errors alone.
     chosen : int or None, default=None
-        The number of vectors that a classifier has settled on, to be marked.
+        The chosen number of vectors, to be marked.
     subset : {"training", "held-out"} or None, default=None
-        The rows that errors and losses are about, for the labels.
+        Rows on which errors and losses were computed, for the labels.
     estimator_name : str or None, default=None
         Name for the legend.
 
@@ -115,37 +110,30 @@ class SparsityDisplay:
         >>> display.plot(color="black").line_.get_color()
         'black'
         """
-        self.ax_, self.figure_ = axes_and_figure(self, ax, name, kwargs)
-        name = self.estimator_name if name is None else name
+        name = self._begin(ax, name, kwargs)
         if name is not None and self.chosen is not None:
             name = f"{name} ({self.chosen:,} vectors)"
-        self.line_, self.loss_ax_, self.loss_line_ = draw_errors_and_loss(
-            self.ax_, self.n_vectors, self.errors, self.losses, name, kwargs
-        )
+        self._draw(self.n_vectors, self.errors, self.losses, name, kwargs)
         logarithmic(self.ax_, self.n_vectors)
         self.chosen_line_ = None
         if self.chosen is not None:
             colour = self.line_.get_color()
             self.chosen_line_ = self.ax_.axvline(self.chosen, color=colour, ls=":", lw=1.2)
         of = f"{self.subset} " if self.subset else ""
-        self.ax_.set(xlabel="Support vectors", ylabel=f"{of}error".capitalize())
-        if self.loss_ax_ is not None:
-            self.ax_.set_ylabel(f"{of}error (solid)".capitalize())
-            self.loss_ax_.set_ylabel(f"{of}loss (dashed)".capitalize())
-        add_legend(self.ax_)
+        self._label("Support vectors", f"{of}error".capitalize(), f"{of}loss".capitalize())
         return self
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
     ) -> Self:
-        """Draw the sizes that a fit with ``sparsity="backward"`` went through.
+        """Draw the refits of a fit with ``sparsity="backward"``.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
-            Fitted KernelBBLRClassifier, whose figures are those of the training rows, or
-            KernelBBLRClassifierCV, whose figures are those of held-out rows.
+            Fitted KernelBBLRClassifier, with figures on training rows, or KernelBBLRClassifierCV,
+            with figures on held-out rows.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; new ones if None.
         name : str or None, default=None

@@ -8,7 +8,7 @@ from bblr.solvers.hard_em import HardEM
 from bblr.solvers.lbfgs import LBFGS
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Solution, Stage
-from bblr.solvers.zero_one_line import ZeroOneCoordinates, ZeroOneSearch, zero_one_line
+from bblr.solvers.zero_one_line import ZeroOneSearch
 
 __all__ = [
     "LBFGS",
@@ -19,9 +19,7 @@ __all__ = [
     "RangeSearch",
     "Solution",
     "Stage",
-    "ZeroOneCoordinates",
     "ZeroOneSearch",
     "eliminate",
     "geometric",
-    "zero_one_line",
 ]

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
-from bblr.solvers.solution import Floats, Solution, require
+from bblr.solvers.solution import Floats, Solution, compiled, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
-# Why a compiled descent ended.
-_REASONS = ("iteration limit", "converged", "no descent within rounding")
 # Steps of a descent that only leads to where another one starts.
 _FIRST = 20
 
@@ -44,9 +42,11 @@ class FisherScoring:
     def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
         require(objective, "Fisher scoring", "value_gradient", "preconditioner")
-        if getattr(objective, "columns", None) is not None:
-            return self._minimise_small(objective, theta0)
-        here = evaluate(objective, np.array(theta0, dtype=np.float64))
+        start = np.array(theta0, dtype=np.float64)
+        found = compiled(objective, "newton_descent", start, self.rules)
+        if found is not None:
+            return found
+        here = evaluate(objective, start)
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
             direction = -objective.preconditioner(here.theta, here.raw)(here.gradient)
@@ -61,12 +61,6 @@ class FisherScoring:
                 break
             here = there
         return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
-
-    def _minimise_small(self, objective: Any, theta0: Floats) -> Solution:
-        """Take the same steps in one compiled call."""
-        start = np.ascontiguousarray(theta0, dtype=np.float64)
-        theta, value, raw, n_iter, reason = objective.newton_descent(start, self.rules)
-        return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
 
     def small_path(
         self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bblr.solvers.line_search import evaluate, wolfe_step
-from bblr.solvers.solution import Floats, Solution, require
+from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.solution import Floats, Solution, compiled, require
 
 Pair = tuple[Floats, Floats, float]
 
@@ -47,7 +47,12 @@ class LBFGS:
     ) -> Solution:
         """Descend from theta0 to a local minimum, from a first guess of the inverse Hessian."""
         require(objective, "L-BFGS", "value_gradient", "preconditioner")
-        here = evaluate(objective, np.array(theta0, dtype=np.float64))
+        start = np.array(theta0, dtype=np.float64)
+        rules = self.tol, self.max_iter, 1.0, ARMIJO, WOLFE, TRIES
+        found = compiled(objective, "lbfgs_descent", start, precondition, rules, self.memory)
+        if found is not None:
+            return found
+        here = evaluate(objective, start)
         if precondition is None:
             precondition = objective.preconditioner(here.theta, here.raw)
         pairs: deque[Pair] = deque(maxlen=self.memory)

@@ -43,7 +43,7 @@ class Solution:
     trace : list of Stage
         Per-gamma record of an annealed fit.
     raw : row vector or None
-        Scores of `theta` where the solver has them at hand.
+        Scores of `theta` where the solver has them available.
     """
 
     theta: Floats
@@ -63,6 +63,20 @@ Callback = Callable[[Stage, Any], Any]
 def stopped(stage: Stage) -> Stage:
     """Return the row of a stage after which a callback wanted no more."""
     return stage._replace(reason=f"{stage.reason}, stopped by a callback")
+
+
+# Why a compiled descent ended.
+_REASONS = ("iteration limit", "converged", "no descent within rounding")
+
+
+def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
+    """Return the end of a compiled descent, where the objective has one for its data."""
+    descend = getattr(objective, descent, None)
+    found = None if descend is None else descend(*arguments)
+    if found is None:
+        return None
+    theta, value, raw, n_iter, reason = found
+    return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
 
 
 def require(objective: Any, solver: str, *methods: str) -> None:

@@ -7,30 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bblr._numeric.zero_one import exact_line
 from bblr.solvers.solution import Floats, Solution, require
-
-_NEEDS = ("scores", "errors", "value", "line")
-
-
-def zero_one_line(
-    raw: Floats, direction: Floats, y: Floats, weight: Floats
-) -> tuple[float, float]:
-    """Return the step that minimises the strict zero-one loss of raw + step * direction.
-
-    The loss is constant between the steps at which a score changes sign. Sorting those and summing
-    up the changes finds the global minimum along the line. The step returned is the middle of the
-    best stretch, the nearest to 0 among equals, and 0 itself where no stretch is better.
-
-    Returns
-    -------
-    step : float
-        Step.
-    errors : float
-        Weighted errors at that step.
-    """
-    step, errors, _ = exact_line(raw, direction, y, weight)
-    return float(step), float(errors)
 
 
 class Walker:
@@ -97,33 +74,6 @@ class Walker:
 
 
 @dataclass(frozen=True)
-class ZeroOneCoordinates:
-    """Exact zero-one line searches along the coordinates until none of them gains.
-
-    Parameters
-    ----------
-    max_sweeps : int, default=20
-        Most passes over the parameters.
-    """
-
-    max_sweeps: int = 20
-
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
-        """Lower the training errors from theta0; the smooth objective is not looked at."""
-        require(objective, "zero-one line search", *_NEEDS)
-        walker = Walker(objective, theta0)
-        axes = np.eye(len(walker.theta))
-        reason, sweeps = "sweep limit", 0
-        while sweeps < self.max_sweeps:
-            sweeps += 1
-            if not walker.follow_each(axes):
-                reason = "no coordinate gains"
-                break
-        value = objective.value(walker.theta)
-        return Solution(walker.theta, value, walker.errors, reason, sweeps)
-
-
-@dataclass(frozen=True)
 class ZeroOneSearch:
     """Exact line searches along coordinates and random directions, with kicks.
 
@@ -145,7 +95,7 @@ class ZeroOneSearch:
         self, objective: Any, theta0: Floats, *, rng: np.random.Generator | None = None, **_: Any
     ) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
-        require(objective, "zero-one search", *_NEEDS)
+        require(objective, "zero-one search", "scores", "errors", "value", "line")
         rng = np.random.default_rng(0) if rng is None else rng
         walker = Walker(objective, theta0)
         best, best_errors = walker.theta.copy(), walker.errors

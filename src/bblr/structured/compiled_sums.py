@@ -11,27 +11,27 @@ _CODE: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @njit(**_CODE)
-def _field(i, y, odds, start, other, tie, counts, containers, penalty, hard):
-    # What it is worth to make i a target, all others being as they are.
+def _field(i, y, odds, start, other, coupling, counts, containers, penalty, hard):
+    # The gain in log score if i is a target, all others fixed.
     value = odds[i]
     for k in range(start[i], start[i + 1]):
         if y[other[k]]:
-            value += tie[k]
-    elsewhere = counts[containers[i]] - y[i]
-    if elsewhere > 0:
+            value += coupling[k]
+    others = counts[containers[i]] - y[i]
+    if others > 0:
         value = -np.inf if hard else value - penalty
     return value
 
 
 @njit(**_CODE)
-def _score(y, odds, start, other, tie, counts, penalty, hard):
+def _score(y, odds, start, other, coupling, counts, penalty, hard):
     total = 0.0
     for i in range(len(y)):
         if y[i]:
             total += odds[i]
             for k in range(start[i], start[i + 1]):
                 if y[other[k]] and other[k] > i:
-                    total += tie[k]
+                    total += coupling[k]
     if not hard:
         for m in range(len(counts)):
             total -= penalty * max(counts[m] - 1, 0)
@@ -40,25 +40,25 @@ def _score(y, odds, start, other, tie, counts, penalty, hard):
 
 @njit(**_CODE)
 def sample(
-    odds, start, other, tie, ends, containers, by_container, bounds, penalty, hard, heats,
+    odds, start, other, coupling, ends, containers, by_container, bounds, penalty, hard, betas,
     burn_in, sweeps, rng, member, both,
 ):  # fmt: skip
     """Fill `member` and `both` with probabilities; return the expected targets beyond the first.
 
-    A sweep draws each member given all others and offers each container to hand its target on;
+    A sweep draws each member given all others and proposes to move the target of each container;
     then neighbouring temperatures may exchange their states.
     """
-    n, n_containers, n_heats = len(odds), len(bounds) - 1, len(heats)
-    y = np.zeros((n_heats, n), np.int64)
-    counts = np.zeros((n_heats, n_containers), np.int64)
+    n, n_containers, n_chains = len(odds), len(bounds) - 1, len(betas)
+    y = np.zeros((n_chains, n), np.int64)
+    counts = np.zeros((n_chains, n_containers), np.int64)
     excess = 0.0
     for sweep in range(burn_in + sweeps):
-        for h in range(n_heats):
+        for h in range(n_chains):
             for i in range(n):
                 value = _field(
-                    i, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
+                    i, y[h], odds, start, other, coupling, counts[h], containers, penalty, hard
                 )
-                chance = 1.0 / (1.0 + np.exp(-heats[h] * value))
+                chance = 1.0 / (1.0 + np.exp(-betas[h] * value))
                 new = 1 if rng.random() < chance else 0
                 counts[h, containers[i]] += new - y[h, i]
                 y[h, i] = new
@@ -72,22 +72,22 @@ def sample(
                 j = by_container[bounds[m] + rng.integers(0, size)]
                 if y[h, i] == 1 and y[h, j] == 0:
                     before = _field(
-                        i, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
+                        i, y[h], odds, start, other, coupling, counts[h], containers, penalty, hard
                     )
                     y[h, i] = 0
                     counts[h, m] -= 1
                     after = _field(
-                        j, y[h], odds, start, other, tie, counts[h], containers, penalty, hard
+                        j, y[h], odds, start, other, coupling, counts[h], containers, penalty, hard
                     )
-                    if rng.random() < np.exp(min(0.0, heats[h] * (after - before))):
+                    if rng.random() < np.exp(min(0.0, betas[h] * (after - before))):
                         y[h, j] = 1
                     else:
                         y[h, i] = 1
                     counts[h, m] += 1
-        for h in range(n_heats - 1):
-            low = _score(y[h], odds, start, other, tie, counts[h], penalty, hard)
-            high = _score(y[h + 1], odds, start, other, tie, counts[h + 1], penalty, hard)
-            gain = (heats[h] - heats[h + 1]) * (high - low)
+        for h in range(n_chains - 1):
+            low = _score(y[h], odds, start, other, coupling, counts[h], penalty, hard)
+            high = _score(y[h + 1], odds, start, other, coupling, counts[h + 1], penalty, hard)
+            gain = (betas[h] - betas[h + 1]) * (high - low)
             if rng.random() < np.exp(min(0.0, gain)):
                 for i in range(n):
                     y[h, i], y[h + 1, i] = y[h + 1, i], y[h, i]
@@ -109,7 +109,7 @@ def sample(
 def free_ends(weight, order, starts, out):
     """Write −log(1 + Σ e^weight of the other edges at the same end) to `out`.
 
-    Sums from both sides: the whole less one edge would lose the small ones beside a large one.
+    Summed from both sides, since subtracting a large edge from the total would cancel small ones.
     """
     after = np.empty(len(weight))
     for end in range(len(starts) - 1):

@@ -1,4 +1,4 @@
-"""Similarity densities: how similar two targets are, and how similar any other two."""
+"""Densities of the similarity of two targets, and of all other pairs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Family = Literal["gaussian", "beta", "kde"]
 
 SIMILARITIES: tuple[Family, ...] = ("gaussian", "beta", "kde")
 
-# A density narrower than this share of the range of all similarities is a sign of few pairs.
+# Least spread of a density, as a share of the range: a narrower one comes from few pairs.
 _NARROWEST = 0.02
-# A beta density is infinite or zero at 0 and 1, where many measures put identical candidates.
+# A beta density is infinite or zero at 0 and 1, which are frequent values of many measures.
 _EDGE = 1e-3
-# Beyond this count a larger sample changes a kernel density no more than its grid does.
+# Largest sample for a kernel density; more points change it less than the grid does.
 _MOST_POINTS = 20_000
 _GRID = 257
-# What the densities owe to chance: a share of each is spread evenly over the range.
+# Share of a uniform density that is mixed into each.
 _EVEN = 0.01
 
 
@@ -46,8 +46,8 @@ class Evidence:
     def __call__(self, similarities: Floats) -> Floats:
         """Return the log ratio; 0 where a similarity is NaN.
 
-        Beyond the similarities seen in training it stays what it is at the nearest of them: tails
-        of densities say nothing there.
+        Outside the range of training similarities it is constant: tails of densities are not
+        reliable there.
         """
         ratio = np.interp(similarities, self.grid, self.log_both - self.log_other)
         return np.where(np.isnan(similarities), 0.0, ratio)
@@ -68,8 +68,7 @@ def fit_evidence(similarities: Floats, both: NDArray[np.bool_], family: Family) 
     Returns
     -------
     Evidence or None
-        None where there is nothing to learn: fewer than two pairs of either kind, or a
-        similarity that never changes.
+        None with fewer than two pairs of either kind, or if all similarities are equal.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def fit_evidence(similarities: Floats, both: NDArray[np.bool_], family: Family) 
     if family == "beta" and len(values) and (values.min() < 0 or values.max() > 1):
         raise ValueError(
             "similarity='beta' needs similarities between 0 and 1, got "
-            f"{values.min():g} to {values.max():g}; scale them, or take 'gaussian' or 'kde'."
+            f"{values.min():g} to {values.max():g}; scale them, or use 'gaussian' or 'kde'."
         )
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     if min(both.sum(), (~both).sum()) < 2 or not high > low:
@@ -108,7 +107,7 @@ def _beta(values: Floats, grid: Floats) -> Floats:
     """Return the beta density with the mean and variance of the values."""
     mean = np.clip(values.mean(), _EDGE, 1 - _EDGE)
     spread = max(values.std(), _NARROWEST * (grid[-1] - grid[0]))
-    # No beta density of this mean is wider.
+    # No beta density with this mean is wider.
     strength = max(mean * (1 - mean) / spread**2 - 1, _EDGE)
     a, b = mean * strength, (1 - mean) * strength
     x = np.clip(grid, _EDGE, 1 - _EDGE)

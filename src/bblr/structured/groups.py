@@ -1,4 +1,4 @@
-"""Groups of candidates whose decisions hang together."""
+"""Groups of candidates whose decisions depend on each other."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ class Group:
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_members, n_features)
-        Local features, a row for each candidate. No rows at all is a group without decisions.
+        Local features, one row per candidate. A group may be empty.
     containers : array-like of shape (n_members,), default=None
-        Which container (image, source) each candidate stands in, numbers or text; a container
-        holds at most one target, softly or hard. All candidates share one when None.
+        The container (image, source) of each candidate, numbers or text; a container holds at
+        most one target, as a soft or a hard constraint. All candidates share one when None.
     pairs : array-like of shape (n_pairs, 2), default=None
-        Pairs of candidates that were compared with each other, by their rows in `X`.
+        Pairs of candidates that were compared, as row indices of `X`.
     similarities : array-like of shape (n_pairs,), default=None
-        How similar the two candidates of each pair are. NaN where that is unknown: such a pair
-        has no influence.
+        Similarity of the two candidates of each pair; NaN where unknown, which has no influence.
     labels : array-like of shape (n_members,), default=None
         1 for a target and 0 for the rest, where they are known.
     candidates : array-like of shape (n_members,), default=None
-        What each candidate is called, numbers or text, the same in every group it stands in.
-        Only ``one_to_one=True`` needs them.
+        Identifier of each candidate, number or text, the same in all groups it belongs to. Only
+        needed with ``one_to_one=True``.
 
     Attributes
     ----------
@@ -87,7 +86,7 @@ class Group:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        # Once here, not at every call: to number the containers takes longer than to infer.
+        # Once, here: numbering the containers takes longer than inference.
         object.__setattr__(self, "numbers", _numbered(self.containers, n))
 
     def __len__(self) -> int:
@@ -147,11 +146,7 @@ def _compared(pairs: Any, similarities: Any, n: int) -> tuple[Integers, Floats]:
             f"pairs must hold two row numbers for each pair, got an array of shape {index.shape} "
             f"and type {index.dtype}."
         )
-    if values.shape != (len(index),):
-        raise ValueError(
-            f"similarities must hold one number for each of the {len(index)} pairs, got an array "
-            f"of shape {values.shape}."
-        )
+    _check_length("similarities", "number", values, len(index), "pairs")
     index = index.astype(np.int64)
     if len(index):
         _check_pairs(index, values, n)
@@ -167,7 +162,7 @@ def _check_pairs(index: Any, values: Floats, n: int) -> None:
         )
     if (low == high).any():
         row = int(low[low == high][0])
-        raise ValueError(f"pairs compare row {row} with itself; leave such pairs out.")
+        raise ValueError(f"pairs compare row {row} with itself; remove such pairs.")
     codes = np.sort(low * n + high)
     twice = codes[1:][codes[1:] == codes[:-1]]
     if len(twice):
@@ -184,17 +179,21 @@ def _check_pairs(index: Any, values: Floats, n: int) -> None:
         )
 
 
+def _check_length(name: str, one: str, values: NDArray[Any], n: int, of: str) -> None:
+    if values.shape != (n,):
+        raise ValueError(
+            f"{name} must hold one {one} for each of the {n} {of}, got an array of shape "
+            f"{values.shape}."
+        )
+
+
 def _names(what: str, names: Any, n: int) -> NDArray[Any] | None:
     if names is None:
         return None
     found = np.asarray(names)
-    if found.shape != (n,):
-        raise ValueError(
-            f"{what} must hold one name for each of the {n} candidates, got an array of shape "
-            f"{found.shape}."
-        )
+    _check_length(what, "name", found, n, "candidates")
     if any(name is None or name != name for name in found.tolist()):
-        raise ValueError(f"{what} must not be missing (NaN or None); name each candidate's own.")
+        raise ValueError(f"{what} must not be missing (NaN or None); give one for each candidate.")
     return found
 
 
@@ -205,8 +204,8 @@ def _numbered(names: NDArray[Any] | None, n: int) -> Integers:
 def number(names: Sequence[NDArray[Any]]) -> Integers:
     """Return a number for each name, the same for equal names.
 
-    Names are compared as Python compares them: in one array of numbers and text, or of whole
-    numbers and fractions, different names would become one.
+    Names are compared as Python objects: conversion to one array type would make different names
+    equal.
     """
     known: dict[Any, int] = {}
     found = [known.setdefault(name, len(known)) for part in names for name in part.tolist()]
@@ -216,11 +215,7 @@ def number(names: Sequence[NDArray[Any]]) -> Integers:
 def check_labels(labels: Any, n: int) -> Integers:
     """Return labels as an array of 0 and 1."""
     found = np.asarray(labels)
-    if found.shape != (n,):
-        raise ValueError(
-            f"labels must hold one label for each of the {n} candidates, got an array of shape "
-            f"{found.shape}."
-        )
+    _check_length("labels", "label", found, n, "candidates")
     if found.dtype.kind not in "biuf" or not ((found == 0) | (found == 1)).all():
         raise ValueError("labels must be 1 for a target and 0 for the rest, and nothing else.")
     return found.astype(np.int64)
@@ -228,16 +223,16 @@ def check_labels(labels: Any, n: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Many groups end to end, without their features.
+    """Many groups, concatenated, without their features.
 
     Parameters
     ----------
     offsets : ndarray of shape (n_groups + 1,)
-        Where each group's members begin and end.
+        Start of each group's members, and the end of the last.
     containers : ndarray of shape (n_members,)
         Number of each member's container, below n_members; no two groups share one.
     pairs : ndarray of shape (n_pairs, 2)
-        Compared members.
+        Pairs of compared members.
     similarities : ndarray of shape (n_pairs,)
         Their similarities.
     """
@@ -263,15 +258,15 @@ class Network:
         return np.repeat(np.arange(self.n_groups), np.diff(self.offsets))
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Cut values of all members into an array for each group."""
+        """Split values of all members into one array per group."""
         return [values[a:b] for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
 
 
 def join(groups: Sequence[Group]) -> Network:
-    """Lay groups end to end."""
+    """Concatenate groups."""
     offsets = np.zeros(len(groups) + 1, dtype=np.int64)
     np.cumsum([len(group) for group in groups], out=offsets[1:])
-    # A group has no more containers than members, so the offsets keep their numbers apart.
+    # A group has no more containers than members, so adding the offsets keeps them distinct.
     containers = _concatenate([g.numbers for g in groups], np.empty(0, np.int64))
     containers = containers + np.repeat(offsets[:-1], np.diff(offsets))
     shift = np.repeat(offsets[:-1], [len(group.pairs) for group in groups])
@@ -285,7 +280,7 @@ def _concatenate(arrays: list[Any], empty: Any) -> Any:
 
 
 def stack_features(groups: Sequence[Group]) -> Any:
-    """Return the features of all members of groups that have any, one below the other."""
+    """Return the features of all members, stacked."""
     parts = [group.X for group in groups if len(group)]
     widths = {part.shape[1] for part in parts}
     if len(widths) > 1:
@@ -308,9 +303,9 @@ def stack_labels(groups: Sequence[Group]) -> Integers:
 
 
 def check_groups(groups: Any) -> list[Group]:
-    """Return groups as a list, or say that something else was given."""
+    """Return groups as a list, or raise a TypeError."""
     if isinstance(groups, Group):
-        raise TypeError("groups must be a list of Group; put a single one in a list: [group].")
+        raise TypeError("groups must be a list of Group; wrap a single one in a list: [group].")
     if not isinstance(groups, Iterable):
         raise TypeError(f"groups must be a list of Group, got {type(groups).__name__}.")
     found = list(groups)

@@ -1,19 +1,23 @@
-"""The joint model: local classifier, constraint and similarities, decided together."""
+"""The joint model of local classifier, constraint and similarities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from bblr._checks import all_or_nothing
+from bblr._checks import CONSTRAINTS, all_or_nothing, check_parameters
+from bblr.structured.factors import SIMILARITIES
 from bblr.structured.groups import (
+    Floats,
     Group,
+    Integers,
     check_groups,
     check_labels,
     join,
@@ -28,58 +32,54 @@ from bblr.structured.parts import Constraint
 
 __all__ = ["ApproximationWarning", "JointModel"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-# Beyond this a penalty or a weight is certainty, and differences drown in it.
+# Beyond this a penalty or a weight is certainty, and differences are lost in rounding.
 _LARGEST = 100.0
 _APPROXIMATE = "probabilities are approximate, by "
 
 
 class JointModel(JointSteps):
-    """Decide candidates together that constrain each other.
+    """Joint decisions on candidates that constrain each other.
 
-    The model is ∏ p(Y|X) ∏ p(S|Y) ∏ p(D|Y, Y'): a local classifier gives p(Y|X) from each
-    candidate's own features, a constraint S says that a container holds at most one target, and
-    similarities D of two candidates have one density where both are targets and another where
-    they are not. Groups are independent of each other, unless ``one_to_one=True``.
+    The model is ∏ p(Y|X) ∏ p(S|Y) ∏ p(D|Y, Y'): a local classifier gives p(Y|X) from the
+    features of each candidate, the constraint S is that a container holds at most one target, and
+    the similarity D of two candidates has one density if both are targets and another if not.
+    Groups are independent of each other, unless ``one_to_one=True``.
 
     Parameters
     ----------
     local : estimator, default=None
-        Any scikit-learn classifier with ``predict_proba``; it is cloned. LogisticRegression when
-        None.
+        Any scikit-learn classifier with ``predict_proba``; it is cloned. None is
+        LogisticRegression.
     at_most_one : {"soft", "hard"} or None, default="soft"
-        Whether each target beyond the first of a container costs a penalty, is impossible, or
-        is like any other. Soft is safe where several are true now and then; hard is right
-        where that cannot be.
+        Whether each target beyond the first of a container costs a penalty ("soft"), is
+        impossible ("hard"), or is not restricted (None). Use "hard" only where a second target
+        cannot occur.
     one_to_one : bool, default=False
-        Also use each of `Group.candidates` at most once over all groups handed to ``predict``,
-        and each container once: record linkage between two clean sources. Similarities have no
-        influence then, for no two of a container can be targets.
+        Also use each of `Group.candidates` at most once over all groups passed to ``predict``,
+        and each container once: record linkage between two clean sources. Similarities then have
+        no influence, since no two candidates of a container can be targets.
     similarity : {"gaussian", "beta", "kde"} or None, default="gaussian"
-        The form of the two densities of similarities; without them when None.
+        Family of the two densities of similarities; None ignores similarities.
     recalibrate : bool, default=True
-        Refit slope and shift of the local odds under the constraint. A classifier trained on its
-        own has the constraint in its base rate already, so that conditioning on it would count
-        it twice.
+        Refit slope and shift of the local odds under the constraint. The base rate of a local
+        classifier already reflects the constraint, which would otherwise count twice.
     penalty : "fit" or float, default="fit"
-        What a target beyond the first costs with ``at_most_one="soft"``, in log odds.
+        What a target beyond the first costs with ``at_most_one="soft"``, in log odds, at most
+        100; ``at_most_one="hard"`` makes a second one impossible.
     weight : "fit" or float, default="fit"
-        What the log ratio of the similarity densities counts, 0 for nothing and 1 for what it
-        says. Similarities of the same candidate depend on each other, so less than 1 is usual.
+        Factor on the log ratio of the similarity densities. Similarities of the same candidate
+        depend on each other, so less than 1 is usual.
     cv : int, default=5
         Folds, by group, for the out-of-fold probabilities on which slope, shift, penalty and
         weight are fitted.
     max_states : int, default=16384
-        Groups that fall into parts with more feasible states than this get exact labels from a
-        mixed-integer programme and approximate probabilities from Gibbs sampling, with a
-        warning.
+        Parts of groups with more feasible states than this get exact labels from a mixed-integer
+        programme and approximate probabilities from Gibbs sampling, with a warning.
     n_jobs : int or None, default=None
-        Local fits to run at a time; as in scikit-learn.
+        Local fits to run in parallel, as in scikit-learn.
     random_state : int, RandomState or None, default=None
-        Decides the folds, and the sampling of large groups.
+        Seed for the folds and for sampling large groups.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class JointModel(JointSteps):
     calibration_ : Calibration
         `slope`, `shift`, `penalty` and `weight`.
     evidence_ : Evidence or None
-        The similarity densities; None where there are none or nothing could be learned.
+        The similarity densities; None if not used or if there were too few pairs.
     n_features_in_ : int
         Number of local features.
 
@@ -96,7 +96,7 @@ class JointModel(JointSteps):
     ------
     ValueError
         From ``fit``, if training labels are impossible under ``at_most_one="hard"``, or if fewer
-        than two groups hold a target, or a candidate that is none.
+        than two groups hold a target, or a candidate that is not one.
 
     See Also
     --------
@@ -105,12 +105,12 @@ class JointModel(JointSteps):
     Notes
     -----
     Without similarities inference has a closed form, linear in the size of a group; with them
-    the feasible states are listed. Either is exact. With ``one_to_one=True`` labels are exact and
-    probabilities come from belief propagation, exact where the candidates' graph has no cycles.
-    There the odds are fitted under `at_most_one` alone.
+    the feasible states are enumerated. Both are exact. With ``one_to_one=True`` labels are exact
+    and probabilities come from belief propagation, exact where the graph of candidates has no
+    cycles; the odds are then fitted under `at_most_one` alone.
 
-    Of equally probable labels ``predict`` takes those with the fewest targets. An empty group has
-    no labels and the log joint 0.
+    Among equally probable labels, ``predict`` returns those with the fewest targets. An empty
+    group has no labels and a log joint of 0.
 
     Examples
     --------
@@ -130,6 +130,18 @@ class JointModel(JointSteps):
     >>> max(int(labels.sum()) for labels in model.predict(test))
     1
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "at_most_one": [StrOptions({"soft", "hard"}), None],
+        "one_to_one": ["boolean"],
+        "similarity": [StrOptions(set(SIMILARITIES)), None],
+        "recalibrate": ["boolean"],
+        "penalty": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"fit"})],
+        "weight": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"fit"})],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "max_states": [Interval(Integral, 2, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -167,7 +179,7 @@ class JointModel(JointSteps):
         groups : sequence of Group
             Training groups, all with labels.
         y : None, default=None
-            Not used; the labels are in the groups.
+            Ignored; the labels are in the groups.
 
         Returns
         -------
@@ -183,7 +195,7 @@ class JointModel(JointSteps):
         >>> model.calibration_.slope > 0
         True
         """
-        self._check_parameters()
+        check_parameters(self)
         groups = check_groups(groups)
         labels = stack_labels(groups)
         network = join(groups)
@@ -206,12 +218,12 @@ class JointModel(JointSteps):
         return self
 
     def predict(self, groups: Sequence[Group]) -> list[Integers]:
-        """Return the most probable labels of each group together.
+        """Return the jointly most probable labels of each group.
 
         Parameters
         ----------
         groups : sequence of Group
-            Labels in them are not read.
+            Their labels, if any, are ignored.
 
         Returns
         -------
@@ -231,16 +243,16 @@ class JointModel(JointSteps):
         groups, network, odds = self._odds(groups)
         if self.one_to_one:
             return network.split(match(*candidate_graph(groups), odds))
-        plan, ties = self._plan(network)
-        return network.split(decode(plan, odds, ties, self.calibration_.penalty))
+        plan, couplings = self._plan(network)
+        return network.split(decode(plan, odds, couplings, self.calibration_.penalty))
 
     def predict_proba(self, groups: Sequence[Group]) -> list[Floats]:
-        """Return the probability of each candidate to be a target, all others considered.
+        """Return the marginal probability that each candidate is a target.
 
         Parameters
         ----------
         groups : sequence of Group
-            Labels in them are not read.
+            Their labels, if any, are ignored.
 
         Returns
         -------
@@ -263,25 +275,25 @@ class JointModel(JointSteps):
             if has_cycles(left, right):
                 warn("the candidates' graph has cycles", _APPROXIMATE + "belief propagation")
             return network.split(match_probabilities(left, right, odds))
-        plan, ties = self._plan(network)
+        plan, couplings = self._plan(network)
         if plan.large:
             warn(
                 f"{len(plan.large)} parts of groups have more than max_states={self.max_states} "
                 "feasible states",
                 _APPROXIMATE + "Gibbs sampling",
             )
-        found = infer(plan, odds, ties, self.calibration_.penalty, self._seed_)
+        found = infer(plan, odds, couplings, self.calibration_.penalty, self._seed_)
         return network.split(np.clip(found.member, 0.0, 1.0))
 
     def decision_function(self, groups: Sequence[Group]) -> list[Floats]:
-        """Return the log odds of each candidate under the model, all others left aside.
+        """Return the calibrated log odds of each candidate on its own.
 
-        These are slope · logit p + shift; constraint and similarities come on top of them.
+        These are slope · logit p + shift, without constraint and similarities.
 
         Parameters
         ----------
         groups : sequence of Group
-            Labels in them are not read.
+            Their labels, if any, are ignored.
 
         Returns
         -------
@@ -302,12 +314,12 @@ class JointModel(JointSteps):
         return network.split(odds)
 
     def predict_independent(self, groups: Sequence[Group]) -> list[Integers]:
-        """Return what the local classifier decides alone, each candidate for itself.
+        """Return the decisions of the local classifier alone.
 
         Parameters
         ----------
         groups : sequence of Group
-            Labels in them are not read.
+            Their labels, if any, are ignored.
 
         Returns
         -------
@@ -331,14 +343,14 @@ class JointModel(JointSteps):
         """Return the log of the product of all factors for given labels of one group.
 
         Σ log p(Y|X) − penalty · (targets beyond the first) + weight · Σ log ratio of densities
-        over pairs of targets. Candidates shared between groups are not considered.
+        over pairs of targets. Candidates shared between groups are ignored.
 
         Parameters
         ----------
         group : Group
             One group.
         labels : array-like of shape (n_members,), default=None
-            Labels; those of the group when None.
+            Labels; defaults to those of the group.
         normalize : bool, default=False
             Return log p(labels | X, S, D) instead: over all labels its exponential sums to 1.
 
@@ -361,11 +373,11 @@ class JointModel(JointSteps):
         """
         check_groups([group])
         if labels is None and group.labels is None:
-            raise ValueError("labels are missing; the group has none of its own.")
+            raise ValueError("labels are missing; the group has none.")
         y = check_labels(group.labels if labels is None else labels, len(group))
         _, network, odds = self._odds([group])
-        plan, ties = self._plan(network)
-        score = log_score(plan, y, odds, ties, self.calibration_.penalty)
+        plan, couplings = self._plan(network)
+        score = log_score(plan, y, odds, couplings, self.calibration_.penalty)
         if score == -np.inf:
             return score
         if not normalize:
@@ -375,5 +387,5 @@ class JointModel(JointSteps):
                 f"normalize=True needs all states of a group of {len(group)}, more than "
                 f"max_states={self.max_states}; raise max_states."
             )
-        total = infer(plan, odds, ties, self.calibration_.penalty).log_partition
+        total = infer(plan, odds, couplings, self.calibration_.penalty).log_partition
         return score - float(total.sum())

@@ -1,4 +1,4 @@
-"""The steps of a joint model: parameters checked, evidence and calibration fitted, odds made."""
+"""The steps of a joint model: evidence, calibration, plan and odds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bblr._checks import check_choice, check_jobs, check_number
 from bblr._saved import Versioned
-from bblr.structured.factors import SIMILARITIES, fit_evidence
+from bblr.structured.factors import fit_evidence
 from bblr.structured.groups import (
+    Floats,
     Group,
+    Integers,
     Network,
     check_groups,
     join,
@@ -22,34 +22,26 @@ from bblr.structured.groups import (
     stack_labels,
 )
 from bblr.structured.local import logits, out_of_fold
-from bblr.structured.odds import Calibration, Evidenced, fit_calibration
+from bblr.structured.odds import Calibration, CalibrationData, fit_calibration
 from bblr.structured.parts import Plan, make_plan
 
 __all__ = ["ApproximationWarning", "JointSteps", "warn"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-# Beyond this a penalty or a weight is certainty, and differences drown in it.
-_LARGEST = 100.0
-_APPROXIMATE = "probabilities are approximate, by "
-
 
 class ApproximationWarning(UserWarning):
-    """Something is approximate because a group is too large to be exact about it.
+    """A result is approximate because a group is too large for exact inference.
 
     Examples
     --------
     >>> import warnings
     >>> from bblr.structured import ApproximationWarning
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", ApproximationWarning)      # exact answers or none
+    ...     warnings.simplefilter("error", ApproximationWarning)      # exact results or an error
     """
 
 
 class JointSteps(Versioned):
-    """What a joint model does between its parameters and its decisions."""
+    """Steps between the parameters of a joint model and its decisions."""
 
     at_most_one: Any
     similarity: Any
@@ -71,7 +63,7 @@ class JointSteps(Versioned):
         *,
         per: Literal["member", "group"] = "member",
     ) -> float:
-        """Return the share of right decisions of ``predict``.
+        """Return the accuracy of ``predict``.
 
         Parameters
         ----------
@@ -80,8 +72,8 @@ class JointSteps(Versioned):
         y : None, default=None
             Not used.
         per : {"member", "group"}, default="member"
-            Count each candidate, or each group whose candidates are all decided right. Empty
-            groups do not count.
+            Accuracy over candidates, or share of groups whose candidates are all right. Empty
+            groups are ignored.
 
         Returns
         -------
@@ -97,7 +89,8 @@ class JointSteps(Versioned):
         >>> model.score(train), model.score(train, per="group")
         (0.75, 0.75)
         """
-        check_choice("per", per, ("member", "group"))
+        if per not in ("member", "group"):
+            raise ValueError(f"per must be 'member' or 'group', got {per!r}.")
         groups = [group for group in check_groups(groups) if len(group)]
         if not groups:
             raise ValueError("groups hold no candidate; nothing can be scored.")
@@ -107,29 +100,6 @@ class JointSteps(Versioned):
             return float(right.mean())
         starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
         return float(np.logical_and.reduceat(right, starts).mean())
-
-    def _check_parameters(self) -> None:
-        if self.at_most_one is not None:
-            check_choice("at_most_one", self.at_most_one, ("soft", "hard"))
-        if self.similarity is not None:
-            check_choice("similarity", self.similarity, SIMILARITIES)
-        for name in ("penalty", "weight"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(name, value, ("fit",))
-            else:
-                check_number(name, value, low=0)
-                if value > _LARGEST:
-                    raise ValueError(
-                        f"{name} must be at most {_LARGEST:g}, in log odds, got {value!r}."
-                        + (" at_most_one='hard' allows no second target." * (name == "penalty"))
-                    )
-        for name in ("one_to_one", "recalibrate"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        check_number("cv", self.cv, low=2, integer=True)
-        check_jobs(self.n_jobs)
-        check_number("max_states", self.max_states, low=2, integer=True)
 
     def _fit_evidence(self, network: Network, labels: Integers) -> Any:
         if self.similarity is None or self.one_to_one or len(network.pairs) == 0:
@@ -159,12 +129,12 @@ class JointSteps(Versioned):
             return start
         held_out = out_of_fold(local, X, labels, network, int(self.cv), rng, self.n_jobs)
         plan, evidence = self._plan(network, weight=1.0)
-        known = Evidenced(plan, held_out, evidence, labels)
+        known = CalibrationData(plan, held_out, evidence, labels)
         if not known.counted.any():
             raise ValueError(
                 f"groups are all too large to be calibrated on: each has a part of more than "
-                f"max_states={self.max_states} feasible states. Raise max_states, or take "
-                "recalibrate=False with a penalty and a weight of your own."
+                f"max_states={self.max_states} feasible states. Raise max_states, or use "
+                "recalibrate=False with given penalty and weight."
             )
         if plan.large:
             warn(
@@ -175,12 +145,12 @@ class JointSteps(Versioned):
         return fit_calibration(known, start, tuple(free))
 
     def _plan(self, network: Network, weight: float | None = None) -> tuple[Plan, Floats]:
-        """Return how groups fall apart, and the ties of their pairs."""
-        ties = np.zeros(len(network.pairs))
+        """Return the plan of the groups, and the couplings of their pairs."""
+        couplings = np.zeros(len(network.pairs))
         weight = self.calibration_.weight if weight is None else weight
         if self.evidence_ is not None and weight > 0:
-            ties = weight * self.evidence_(network.similarities)
-        return make_plan(network, self.at_most_one, ties != 0, self.max_states), ties
+            couplings = weight * self.evidence_(network.similarities)
+        return make_plan(network, self.at_most_one, couplings != 0, self.max_states), couplings
 
     def _local_logits(self, groups: Sequence[Group]) -> tuple[list[Group], Network, Floats]:
         check_is_fitted(self, "calibration_")
@@ -201,5 +171,5 @@ class JointSteps(Versioned):
 
 
 def warn(reason: str, consequence: str) -> None:
-    """Warn of an approximation, for a reason and with a consequence."""
+    """Warn of an approximation: its reason and its consequence."""
     warnings.warn(f"{reason}: {consequence}.", ApproximationWarning, stacklevel=3)

@@ -1,60 +1,42 @@
-"""Parts with too many states to list: exact labels by HiGHS, probabilities by sampling."""
+"""Parts with too many states to enumerate: labels by HiGHS, probabilities by sampling."""
 
 from __future__ import annotations
 
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix, vstack
+from scipy.sparse import bmat, csr_matrix, identity
 
+from bblr.structured.groups import Floats, Integers
 from bblr.structured.parts import Part
 
 __all__ = ["decode_large", "sample_large"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-# Measured against listing: with these no probability of 400 random networks was off by 0.03.
-_HEATS = np.array([1.0, 0.7, 0.45, 0.25, 0.1])
+# With these, all probabilities of 400 random networks were within 0.03 of enumeration.
+_INVERSE_TEMPERATURES = np.array([1.0, 0.7, 0.45, 0.25, 0.1])
 _BURN_IN = 500
 _SWEEPS = 5000
 
 
-def decode_large(part: Part, odds: Floats, ties: Floats, penalty: float) -> Integers:
-    """Return the most probable labels by a mixed-integer programme, solved to the end."""
-    z, r = odds[part.members], ties[part.pairs]
+def decode_large(part: Part, odds: Floats, couplings: Floats, penalty: float) -> Integers:
+    """Return the most probable labels by a mixed-integer programme, solved to optimality."""
+    z, r = odds[part.members], couplings[part.pairs]
     n, n_pairs, n_containers = len(z), len(r), int(part.containers.max()) + 1
     soft = penalty != inf
     # Labels, then "both are targets" of each pair, then targets beyond the first.
     cost = np.concatenate([-z, -r, np.full(n_containers, penalty if soft else 0.0)])
     upper = np.concatenate([np.ones(n + n_pairs), np.full(n_containers, n if soft else 0)])
-    a, b = part.ends.T
-    k, one = np.arange(n_pairs), np.ones(n_pairs)
-    width = len(cost)
-
-    def rows(*terms: tuple[Integers, Floats]) -> coo_matrix:
-        columns = np.concatenate([column for column, _ in terms])
-        values = np.concatenate([value for _, value in terms])
-        return coo_matrix((values, (np.tile(k, len(terms)), columns)), shape=(n_pairs, width))
-
-    held = coo_matrix(
-        (
-            np.concatenate([np.ones(n), -np.ones(n_containers)]),
-            (
-                np.concatenate([part.containers, np.arange(n_containers)]),
-                np.concatenate([np.arange(n), n + n_pairs + np.arange(n_containers)]),
-            ),
-        ),
-        shape=(n_containers, width),
-    )
-    matrix = vstack(
+    first, second = (_indicator(end, n) for end in part.ends.T)
+    inside = _indicator(part.containers, n_containers).T
+    both, beyond = identity(n_pairs), identity(n_containers)
+    matrix = bmat(
         [
-            rows((n + k, one), (a, -one)),
-            rows((n + k, one), (b, -one)),
-            rows((a, one), (b, one), (n + k, -one)),
-            held,
+            [-first, both, None],
+            [-second, both, None],
+            [first + second, -both, None],
+            [inside, None, -beyond],
         ],
         format="csr",
     )
@@ -71,8 +53,14 @@ def decode_large(part: Part, odds: Floats, ties: Floats, penalty: float) -> Inte
     return np.rint(found.x[:n]).astype(np.int64)
 
 
+def _indicator(columns: Integers, width: int) -> csr_matrix:
+    """Return a matrix with a single 1 in each row, in the given column."""
+    rows = np.arange(len(columns))
+    return csr_matrix((np.ones(len(columns)), (rows, columns)), shape=(len(columns), width))
+
+
 def sample_large(
-    part: Part, odds: Floats, ties: Floats, penalty: float, seed: int
+    part: Part, odds: Floats, couplings: Floats, penalty: float, seed: int
 ) -> tuple[Floats, Floats, float]:
     """Return approximate probabilities of members and pairs, and the expected excess."""
     from bblr.structured.compiled_sums import sample
@@ -86,14 +74,14 @@ def sample_large(
         odds[part.members],
         np.searchsorted(ends[order, 0], np.arange(n + 1)),
         np.ascontiguousarray(ends[order, 1]),
-        np.tile(ties[part.pairs], 2)[order],
+        np.tile(couplings[part.pairs], 2)[order],
         np.ascontiguousarray(part.ends),
         part.containers,
         by_container,
         np.searchsorted(part.containers[by_container], np.arange(part.containers.max() + 2)),
         0.0 if penalty == inf else penalty,
         penalty == inf,
-        _HEATS,
+        _INVERSE_TEMPERATURES,
         _BURN_IN,
         _SWEEPS,
         np.random.default_rng(seed),

@@ -1,30 +1,32 @@
-"""The local classifier: its log odds, in and out of fold, and what its labels must be."""
+"""The local classifier: its log odds, in and out of fold, and checks of its labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.base import clone
+from scipy.special import logit
+from sklearn.model_selection import cross_val_predict
 
-from bblr.structured.groups import Network
+from bblr.structured.groups import Floats, Integers, Network
 
 __all__ = ["check_both_kinds", "check_possible", "logits", "out_of_fold"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-# Log odds of ±18: a local probability beyond that is a claim no training set can support.
-_SURE = 1e-8
+# Log odds of ±18: no training set supports a more extreme local probability.
+_LEAST_PROBABILITY = 1e-8
 
 
 def logits(local: Any, X: Any) -> Floats:
     """Return the log odds of label 1 that a fitted classifier gives."""
     column = int(np.flatnonzero(local.classes_ == 1)[0])
-    p = np.clip(local.predict_proba(X)[:, column], _SURE, 1 - _SURE).astype(np.float64)
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return _log_odds(local.predict_proba(X)[:, column])
+
+
+def _log_odds(proba: Floats) -> Floats:
+    return np.asarray(
+        logit(np.clip(proba, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY).astype(np.float64))
+    )
 
 
 def out_of_fold(
@@ -43,30 +45,22 @@ def out_of_fold(
     cv : int
         Number of folds.
     rng : RandomState
-        Decides the folds.
+        Random numbers for the folds.
     n_jobs : int or None
-        Fits to run at a time.
+        Fits to run in parallel.
     """
     folds = _folds(network, labels, cv, rng)[network.group]
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_held_out)(local, X, labels, folds == k) for k in np.unique(folds)
-    )
-    found = np.empty(len(labels))
-    for k, part in zip(np.unique(folds), parts, strict=True):
-        found[folds == k] = part
-    return found
-
-
-def _held_out(local: Any, X: Any, labels: Integers, test: NDArray[np.bool_]) -> Floats:
-    if len(np.unique(labels[~test])) < 2:
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
+    if any(len(np.unique(labels[train])) < 2 for train, _ in splits):
         raise ValueError(
-            "labels of all groups but one fold are all alike; give more groups, or lower cv."
+            "labels of the training groups of a fold are all equal; give more groups, or lower cv."
         )
-    return logits(clone(local).fit(X[~test], labels[~test]), X[test])
+    proba = cross_val_predict(local, X, labels, cv=splits, n_jobs=n_jobs, method="predict_proba")
+    return _log_odds(proba[:, 1])
 
 
 def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
-    """Deal groups into folds, those with targets and those without evenly."""
+    """Assign groups to folds, stratified by whether they hold a target."""
     with_target = np.zeros(network.n_groups, dtype=np.int64)
     with_target[network.group[labels == 1]] = 1
     filled = np.diff(network.offsets) > 0
@@ -79,7 +73,7 @@ def _folds(network: Network, labels: Integers, cv: int, rng: Any) -> Integers:
 
 def check_both_kinds(network: Network, labels: Integers) -> None:
     """Raise a ValueError unless at least two groups hold a target, and two something else."""
-    for label, kind in ((1, "a target"), (0, "a candidate that is none")):
+    for label, kind in ((1, "a target"), (0, "a candidate that is not a target")):
         count = len(np.unique(network.group[labels == label]))
         if count < 2:
             raise ValueError(
@@ -96,6 +90,6 @@ def check_possible(network: Network, labels: Integers) -> None:
         group = int(network.group[np.flatnonzero(network.containers == wrong[0])[0]])
         raise ValueError(
             f"labels of group {group} have {int(held[wrong[0]])} targets in one container, which "
-            f"at_most_one='hard' makes impossible ({len(wrong)} containers in all); take 'soft', "
+            f"at_most_one='hard' makes impossible ({len(wrong)} containers in all); use 'soft', "
             "or correct the labels."
         )

@@ -1,23 +1,20 @@
-"""One-to-one decisions: every container and every candidate used at most once."""
+"""One-to-one decisions: each container and each candidate is used at most once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from bblr.structured.groups import Group, check_groups, join, number
+from bblr.structured.groups import Floats, Group, Integers, check_groups, join, number
 
 __all__ = ["candidate_graph", "has_cycles", "match", "match_groups", "match_probabilities"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-# Above this many cells a component is solved by its edges instead of as a table.
+# Above this many cells a component is solved as a sparse problem instead of a dense one.
 _MOST_CELLS = 4_000_000
 _TOLERANCE = 1e-10
 _MOST_ROUNDS = 1000
@@ -28,8 +25,8 @@ def candidate_graph(groups: Sequence[Group]) -> tuple[Integers, Integers]:
     for k, group in enumerate(groups):
         if group.candidates is None and len(group):
             raise ValueError(
-                f"candidates are missing in group {k}; one_to_one=True needs to know which "
-                "candidate is which."
+                f"candidates are missing in group {k}; one_to_one=True needs the "
+                "identifier of each candidate."
             )
     network = join(groups)
     if network.n_members == 0:
@@ -40,9 +37,8 @@ def candidate_graph(groups: Sequence[Group]) -> tuple[Integers, Integers]:
 def match_groups(groups: Sequence[Group], odds: Sequence[Floats]) -> list[Integers]:
     """Return the most probable labels where each container and candidate is used at most once.
 
-    What ``JointModel(one_to_one=True).predict`` does with its own odds, for odds from elsewhere:
-    from several models, each for the groups it was not trained on, or from no model of this
-    library at all.
+    The same as ``JointModel(one_to_one=True).predict``, but for given odds: for instance those of
+    several models, each for the groups it was not trained on, or of a model from another library.
 
     Parameters
     ----------
@@ -114,7 +110,7 @@ def _assign(left: Integers, right: Integers, odds: Floats) -> Integers:
     """Return which edges of one component are chosen."""
     rows, row = np.unique(left, return_inverse=True)
     columns, column = np.unique(right, return_inverse=True)
-    # A candidate twice in one container: the better edge stands for both.
+    # A candidate twice in one container: only the better edge can be chosen.
     best = np.lexsort((-odds, column, row))
     first = np.ones(len(best), dtype=bool)
     first[1:] = (np.diff(row[best]) != 0) | (np.diff(column[best]) != 0)
@@ -126,8 +122,8 @@ def _assign(left: Integers, right: Integers, odds: Floats) -> Integers:
         number[row[kept], column[kept]] = kept
         chosen = number[linear_sum_assignment(table, maximize=True)]
         return chosen[chosen >= 0]
-    # Each row may also stay alone, in a column of its own. Every row is used once, so the same
-    # amount may be added to all of its costs, which must not be 0.
+    # A row may also stay unmatched, in a column of its own. Every row is used once, so adding a
+    # constant to its costs, which must not be 0, changes nothing.
     top = odds.max() + 1.0
     alone = np.arange(len(rows))
     costs = coo_matrix(
@@ -146,14 +142,14 @@ def _assign(left: Integers, right: Integers, odds: Floats) -> Integers:
 def match_probabilities(left: Integers, right: Integers, odds: Floats) -> Floats:
     """Return the probability of each edge over all matchings, by belief propagation.
 
-    Exact where the graph has no cycles; elsewhere Bethe's approximation, whose fixed point for
+    Exact where the graph has no cycles; others Bethe's approximation, whose fixed point for
     matchings is unique.
 
     Parameters are those of `match`.
     """
     if len(odds) == 0:
         return np.zeros(0)
-    # A candidate twice in one container is one edge of their joint odds.
+    # A candidate twice in one container counts as one edge with their joint odds.
     codes, edge = np.unique(left * (right.max() + 1) + right, return_inverse=True)
     joint = np.full(len(codes), -np.inf)
     np.logaddexp.at(joint, edge, odds)
@@ -165,7 +161,7 @@ def _propagate(left: Integers, right: Integers, odds: Floats) -> Floats:
     from bblr.structured.compiled_sums import free_ends
 
     ends = [(np.argsort(end, kind="stable"), _starts(end)) for end in (left, right)]
-    # Messages: log of how free an end is for an edge, all its other edges considered.
+    # Messages: log probability that an end is free for an edge, given its other edges.
     from_left, from_right, new = np.zeros((3, len(odds)))
     for _ in range(_MOST_ROUNDS):
         free_ends(odds + from_right, *ends[0], from_left)

@@ -1,4 +1,4 @@
-"""Refit the local odds, the penalty and the weight of similarities, under the constraint."""
+"""Calibration of local odds, penalty and weight of similarities, under the constraint."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from bblr.structured.groups import Floats, Integers
 from bblr.structured.inference import infer
 from bblr.structured.parts import Plan
 
-__all__ = ["Calibration", "Evidenced", "fit_calibration"]
+__all__ = ["Calibration", "CalibrationData", "fit_calibration"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-# A pull towards odds as they are and no penalty, worth less than one group: it decides where the
-# data do not, such as how large the penalty is for what never happens.
-_PULL = 1e-2
-# e^-20 is no chance at all.
+# Weak quadratic penalty towards unchanged odds and no penalty, worth less than one group: it
+# decides where the data do not, such as the penalty of what never happens.
+_PRECISION = 1e-2
 _LIMITS = {
     "slope": (0.0, 20.0),
     "shift": (-20.0, 20.0),
@@ -38,9 +36,9 @@ class Calibration:
     slope, shift : float
         z = slope · logit p + shift.
     penalty : float
-        What a target beyond the first of its container costs.
+        Cost of each target beyond the first of its container.
     weight : float
-        What the evidence of similarities counts.
+        Factor on the evidence of similarities.
     """
 
     slope: float = 1.0
@@ -57,13 +55,13 @@ _NEUTRAL = Calibration(penalty=0.0, weight=0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Evidenced:
-    """Training groups with what is known about them.
+class CalibrationData:
+    """Training groups with local odds, evidence and labels.
 
     Parameters
     ----------
     plan : Plan
-        How they fall apart.
+        Their independent parts.
     local : ndarray of shape (n_members,)
         Logits of out-of-fold local probabilities.
     evidence : ndarray of shape (n_pairs,)
@@ -79,7 +77,7 @@ class Evidenced:
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
-        """Which groups take part: those whose every state can be listed."""
+        """Whether each group is used: only those whose states can be enumerated."""
         network = self.plan.network
         counted = np.ones(network.n_groups, dtype=bool)
         counted[[network.group[part.members[0]] for part in self.plan.large]] = False
@@ -87,7 +85,7 @@ class Evidenced:
 
     @cached_property
     def observed(self) -> dict[str, float]:
-        """What the likelihood is linear in, summed over the groups that take part."""
+        """Sufficient statistics, summed over the groups used."""
         network, y = self.plan.network, self.labels.astype(np.float64)
         own = y * self.counted[network.group]
         first, second = network.pairs.T
@@ -117,20 +115,22 @@ class Evidenced:
         return expected, float(found.log_partition[self.counted].sum())
 
 
-def fit_calibration(groups: Evidenced, start: Calibration, free: tuple[str, ...]) -> Calibration:
+def fit_calibration(
+    groups: CalibrationData, start: Calibration, free: tuple[str, ...]
+) -> Calibration:
     """Maximise the conditional likelihood of the labels of whole groups.
 
-    Its logarithm is concave in all four numbers, so the maximum found is the maximum. Groups with
-    a part too large to list do not take part.
+    Its logarithm is concave in all four numbers, so the maximum is global. Groups with a part too
+    large to enumerate are not used.
 
     Parameters
     ----------
-    groups : Evidenced
+    groups : CalibrationData
         Training groups.
     start : Calibration
-        Where to start, and what the numbers that are not fitted stay at.
+        Start values; numbers that are not free keep theirs.
     free : tuple of str
-        Which numbers to fit.
+        Names of the numbers to fit.
     """
     neutral = np.array([vars(_NEUTRAL)[name] for name in free])
     observed = groups.observed
@@ -142,10 +142,10 @@ def fit_calibration(groups: Evidenced, start: Calibration, free: tuple[str, ...]
         now = at(values)
         expected, log_partition = groups.expected(now)
         score = sum(vars(now)[name] * observed[name] for name in observed)
-        pulls = values - neutral
+        deviations = values - neutral
         slopes = np.array([expected[name] - observed[name] for name in free])
-        value = log_partition - score + 0.5 * _PULL * float(pulls @ pulls)
-        return value, slopes + _PULL * pulls
+        value = log_partition - score + 0.5 * _PRECISION * float(deviations @ deviations)
+        return value, slopes + _PRECISION * deviations
 
     first = np.array([vars(start)[name] for name in free])
     limits = [_LIMITS[name] for name in free]

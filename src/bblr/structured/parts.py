@@ -1,4 +1,4 @@
-"""How groups fall apart into independent parts, and parts of one layout into batches."""
+"""Independent parts of groups, and batches of parts with the same layout."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from bblr.structured.groups import Network
+from bblr.structured.groups import Floats, Integers, Network
 
 __all__ = ["Batch", "Constraint", "Part", "Plan", "Segments", "make_plan"]
 
 Constraint = Literal["soft", "hard"] | None
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Containers whose members no pair ties to anything.
+    """Containers whose members have no coupled pairs.
 
     Parameters
     ----------
     members : ndarray of shape (n,)
         Their members, container by container.
     starts : ndarray of shape (n_containers,)
-        Where each container begins.
+        Start of each container in `members`.
     """
 
     members: Integers
@@ -46,20 +44,20 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Parts of one layout, small enough to list their feasible states.
+    """Parts of one layout, small enough to enumerate their feasible states.
 
     Parameters
     ----------
     members : ndarray of shape (n_parts, n)
         The members of each part.
     pairs : ndarray of shape (n_parts, n_columns)
-        Pairs of each part by their place in the layout; -1 where a part has none.
+        Index of the pair at each place of the layout; -1 where a part has none.
     states : ndarray of shape (n_states, n)
         Feasible labels, those with the fewest targets first.
     both : ndarray of shape (n_states, n_columns)
-        Whether both members of a place are targets.
+        Whether both members of the pair at a place are targets.
     excess : ndarray of shape (n_states,)
-        Targets beyond the first, container by container.
+        Targets beyond the first of a container, summed over containers.
     """
 
     members: Integers
@@ -71,7 +69,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part with too many states to list.
+    """One part with too many states to enumerate.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ class Part:
     pairs : ndarray of shape (n_pairs,)
         Its pairs.
     ends : ndarray of shape (n_pairs, 2)
-        The two members of each, as places in `members`.
+        The two members of each, as indices into `members`.
     """
 
     members: Integers
@@ -93,25 +91,25 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything about inference that does not depend on odds.
+    """The part of inference that does not depend on odds.
 
     Parameters
     ----------
     network : Network
         The groups.
     constraint : {"soft", "hard"} or None
-        What a container says.
-    loose : Segments
-        What has a closed form.
+        The constraint on containers.
+    uncoupled : Segments
+        Members with a closed form.
     batches : list of Batch
-        What is listed state by state.
+        Parts whose states are enumerated.
     large : list of Part
-        What is neither.
+        Parts with too many states.
     """
 
     network: Network
     constraint: Constraint
-    loose: Segments
+    uncoupled: Segments
     batches: list[Batch]
     large: list[Part]
 
@@ -119,35 +117,35 @@ class Plan:
 def make_plan(
     network: Network, constraint: Constraint, active: NDArray[np.bool_], max_states: int
 ) -> Plan:
-    """Take groups apart.
+    """Split groups into independent parts.
 
     Parameters
     ----------
     network : Network
         The groups.
     constraint : {"soft", "hard"} or None
-        What a container says.
+        The constraint on containers.
     active : ndarray of shape (n_pairs,)
-        Pairs that have an influence.
+        Whether each pair has an influence.
     max_states : int
-        Parts with more feasible states are not listed.
+        Parts with more feasible states are not enumerated.
     """
     n = network.n_members
     containers = np.arange(n) if constraint is None else network.containers
     if constraint == "hard":
-        # Two members of one container are never targets both.
+        # Two members of one container are never both targets.
         first, second = containers[network.pairs.T]
         active = active & (first != second)
     pairs = np.flatnonzero(active)
     ends = network.pairs[pairs]
     part = _parts(containers, ends)
-    tied = np.zeros(n, dtype=bool)
-    tied[np.isin(part, part[ends[:, 0]])] = True
-    loose = _segments(np.flatnonzero(~tied), containers)
+    coupled = np.zeros(n, dtype=bool)
+    coupled[np.isin(part, part[ends[:, 0]])] = True
+    uncoupled = _segments(np.flatnonzero(~coupled), containers)
     batches, large = _batches(
-        np.flatnonzero(tied), part, containers, pairs, ends, constraint, max_states
+        np.flatnonzero(coupled), part, containers, pairs, ends, constraint, max_states
     )
-    return Plan(network, constraint, loose, batches, large)
+    return Plan(network, constraint, uncoupled, batches, large)
 
 
 def _parts(containers: Integers, ends: Integers) -> Integers:
@@ -191,20 +189,20 @@ def _batches(
     large = []
     for k in np.flatnonzero(~listed):
         own = order[starts[k] : stops[k]]
-        tied = by_owner[bounds[k] : bounds[k + 1]]
+        coupled = by_owner[bounds[k] : bounds[k + 1]]
         numbers = np.unique(containers[own], return_inverse=True)[1].astype(np.int64)
-        large.append(Part(own, numbers, pairs[tied], place[ends[tied]]))
+        large.append(Part(own, numbers, pairs[coupled], place[ends[coupled]]))
     batches = []
     for sizes, chosen in _layouts(order, starts, width, size, np.flatnonzero(listed)):
         n = len(sizes)
         rows = order[starts[chosen][:, None] + np.arange(n)]
         number = np.full(len(codes), -1)
         number[chosen] = np.arange(len(chosen))
-        tied = np.flatnonzero(number[owner] >= 0)
-        spots = np.sort(place[ends[tied]], axis=1)
+        coupled = np.flatnonzero(number[owner] >= 0)
+        spots = np.sort(place[ends[coupled]], axis=1)
         columns, column = np.unique(spots[:, 0] * n + spots[:, 1], return_inverse=True)
         index = np.full((len(chosen), len(columns)), -1)
-        index[number[owner[tied]], column] = pairs[tied]
+        index[number[owner[coupled]], column] = pairs[coupled]
         states, excess = _states(sizes, constraint)
         both = states[:, columns // n] * states[:, columns % n]
         batches.append(Batch(rows, index, states, both, excess))
@@ -217,7 +215,7 @@ def _n_states(
     """Return the binary logarithm of the number of feasible states of each part."""
     if constraint != "hard":
         return width.astype(np.float64)
-    # Each of the N members of a container stands for a share of its N + 1 choices.
+    # A container of N members has N + 1 choices; each member contributes an equal share.
     own = size[order]
     return np.add.reduceat(np.log2(own + 1.0) / own, starts)
 
@@ -225,7 +223,7 @@ def _n_states(
 def _layouts(
     order: Integers, starts: Integers, width: Integers, size: Integers, listed: Integers
 ) -> list[tuple[tuple[int, ...], Integers]]:
-    """Sort parts by the sizes of their members' containers."""
+    """Group parts by the sizes of their members' containers."""
     found = []
     for n in np.unique(width[listed]):
         chosen = listed[width[listed] == n]
@@ -239,7 +237,7 @@ def _layouts(
 
 
 def _states(sizes: tuple[int, ...], constraint: Constraint) -> tuple[Floats, Floats]:
-    """List the feasible labels of a layout, and the targets beyond the first of each."""
+    """Enumerate the feasible labels of a layout, and the targets beyond the first of each."""
     blocks = []
     place = 0
     while place < len(sizes):

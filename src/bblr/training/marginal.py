@@ -9,6 +9,7 @@ brought up to date between steps of the descent until neither moves.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
 from bblr.designs import ScaledDesign
-from bblr.designs.small_tables import Rules
+from bblr.designs.small_tables import Rules, newton_descent
 from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
+from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.compiled.settling import Limits, settle_two, stray_share
+from bblr.training.compiled.settling import Limits, settle_round, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -64,9 +66,9 @@ _PER_LENGTH = 1.0 / 8.0
 _LEVERAGE, _MOST_BEYOND = 3.0, 0.15
 _SOME_ROWS = 4096
 # Steps of a descent between two looks.
-_STEPS_TWO, _TOL_TWO = 3, 1e-4
-_STEPS_MANY, _TOL_MANY = 8, 1e-3
-# Parameters up to which a table is settled in one compiled call.
+_TOL_TWO, _TOL_MANY, _STEPS_MANY = 1e-4, 1e-3, 8
+_NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3)
+# Parameters up to which a table is settled by compiled steps.
 _COMPILED = 128
 
 
@@ -201,10 +203,10 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     if objective.size <= _COMPILED and one and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
-            return _settle_compiled(objective, theta, drawn, unknown, shares)
+            return _settle_few(objective, theta, drawn, unknown, shares)
     descent: Any = LBFGS(tol=_TOL_TWO if one else _TOL_MANY, max_iter=_STEPS_MANY)
     if one and objective.size <= MAX_NEWTON:
-        descent = FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO)
+        descent = _NEWTON
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition = None
@@ -225,27 +227,47 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
                 # A decision that must pass through the origin treats all classes alike.
                 new_low = np.full(len(low), float(new_low.mean()))
         objective = with_plateaus(with_penalty(objective, new_l2), new_low)
-        steady = new_l2 == l2 or abs(np.log(new_l2 / l2)) < _STEADY
-        if steady and float(np.abs(new_low - low).sum()) < _STEADY_LOW:
+        if _is_steady(new_l2, l2, new_low, low):
             break
     return Settled(objective, theta, n_iter, rounds)
 
 
-def _settle_compiled(
+def _settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
+    """Do the same for two classes on the rows that were drawn, by compiled steps."""
+    Zt, y, weight = drawn.Z.T, drawn.y, drawn.weight
+    total, d = float(weight.sum()), objective.design.n_features
+    units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)
     limits = Limits(
-        _ROUNDS, _STEADY, _STEADY_LOW, _LEAST_L2, _most_l2(objective), _STRAY + _TRUE, _MOST_LOW,
-        _EM_STEPS, LEAST_REST,
-    )  # fmt: skip
-    rules = Rules(*FisherScoring(tol=_TOL_TWO, max_iter=_STEPS_TWO).rules)
-    theta, l2, low, n_iter, rounds = settle_two(
-        drawn.Z.T, drawn.y, drawn.weight, drawn.unit, objective.design.n_features,
-        np.ascontiguousarray(theta), penalty_of(objective), np.array(objective.loss.low),
-        objective.loss.gamma, unknown.penalty, unknown.plateaus, _STRAY * shares, rules,
-        limits,
-    )  # fmt: skip
+        _LEAST_L2, _most_l2(objective), total, _STRAY + _TRUE, _MOST_LOW, _EM_STEPS, LEAST_REST
+    )
+    l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
+    n_iter = rounds = 0
+    theta = np.ascontiguousarray(theta)
+    while rounds < _ROUNDS:
+        rounds += 1
+        fused = FusedLoss(BETA_BERNOULLI, objective.loss.gamma, low[1], low[0], 1.0 - low.sum())
+        theta, _, raw, taken, _ = newton_descent(
+            Zt, weight, y, weight, fused, l2, d, theta, *units
+        )
+        n_iter += taken
+        square = float(theta[:d] @ theta[:d])
+        new_l2, new_low = settle_round(
+            Zt, raw, y, weight, drawn.unit, fused, square, d, l2, low, pseudo, limits
+        )
+        new_l2 = new_l2 if unknown.penalty else l2
+        new_low = new_low if unknown.plateaus else low
+        steady = _is_steady(new_l2, l2, new_low, low)
+        l2, low = new_l2, new_low
+        if steady:
+            break
     return Settled(with_plateaus(with_penalty(objective, l2), low), theta, n_iter, rounds)
+
+
+def _is_steady(new_l2: float, l2: float, new_low: Floats, low: Floats) -> bool:
+    still = new_l2 == l2 or abs(log(new_l2 / l2)) < _STEADY
+    return still and float(np.abs(new_low - low).sum()) < _STEADY_LOW
 
 
 def _most_l2(objective: Fitted) -> float:

@@ -141,13 +141,6 @@ def square_length(objective: Fitted, theta: Floats) -> float:
     return float(weights @ weights) * _penalty_factor(objective.loss)
 
 
-def check_prior_name(prior: Any) -> None:
-    """Raise a ValueError unless a name is one that a classifier which tunes itself knows."""
-    if isinstance(prior, str) and prior not in ("tuned", *PRIORS):
-        choices = ", ".join(map(repr, ("tuned", *PRIORS)))
-        raise ValueError(f"prior must be one of {choices} or Plateaus; got {prior!r}.")
-
-
 def make_descent(
     solver: str, size: int, n_scores: int, tol: float, max_iter: int
 ) -> FisherScoring | LBFGS:

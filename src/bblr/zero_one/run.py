@@ -1,4 +1,4 @@
-"""One fit of the zero-one classifier: a start, a solver, and the best hyperplane it has met."""
+"""One fit of the zero-one classifier: a start, a solver, and the best hyperplane found."""
 
 from __future__ import annotations
 
@@ -49,27 +49,26 @@ Found = tuple[Floats, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one fit hands around.
+    """The state of one fit.
 
     Parameters
     ----------
     solver : str
         Name of the solver.
     fit_intercept : bool
-        Whether the hyperplane may miss the origin.
+        Whether there is an intercept.
     n_jobs : int or None
         Threads of the solver.
     training : Training
         The training rows.
     progress : Progress
-        The clock, and the best so far.
+        Time limit, and the best solution so far.
     watch : Watch
-        Hears of each step, and may say that it was the last.
+        Reports each step, and may stop the fit.
     rng : Generator
-        Whatever is drawn.
+        Random numbers.
     unpack : callable
-        Gives an estimator the attributes of a hyperplane: estimator, normal, intercept, slack and
-        this run.
+        Sets the fitted attributes, from the estimator, normal, intercept, slack and this run.
     """
 
     solver: str
@@ -89,7 +88,7 @@ class Run:
             training.design.table(), local(training.y), local(training.weight), self.fit_intercept
         )
         if len(problem.weight) == 0:
-            # Every row contradicts an equal one, so all classifiers are alike.
+            # Every row contradicts an equal one, so all classifiers have the same loss.
             theta = np.random.default_rng(0).standard_normal(problem.size)
             progress.found(theta, problem.base)
             progress.raise_bound(problem.base)
@@ -98,7 +97,7 @@ class Run:
         clean = self._separate_table(problem)
         if clean is not None:
             return self._separated(clean, problem.unpack, problem.slack)
-        # The start is made in standard units, in which no number is too large to be squared.
+        # The start is computed in standard units, so that squares do not overflow.
         points = problem.rows[:, : training.design.n_features] * problem.label[:, None]
         design = self._scaled(make_design(points), problem.weight)
         if self.solver == "sla":
@@ -140,7 +139,7 @@ class Run:
 
     def _separate_table(self, problem: ZeroOneProblem) -> Floats | None:
         """Return parameters without an error, where the rows are found to be separable."""
-        # What enumeration refuses, it refuses whether it is separable or not.
+        # Enumeration refuses large problems, separable or not.
         refused = self.solver == "exact" and problem.size > MAX_SIZE
         if problem.base > 0 or refused:
             return None
@@ -149,7 +148,7 @@ class Run:
             found = separating(rows, self.progress)
             y, weight = self.training.y, self.training.weight
             for theta in found:
-                # What counts is what the classifier will say, in the units of the user.
+                # Checked by the predictions of the classifier, in the units of the user.
                 raw = self._distances(problem.unpack(theta))
                 wrong = self.training.design.rows.errors(ZeroOne(), y, raw, weight)
                 if wrong == 0 and problem.loss(theta) == 0:
@@ -157,7 +156,7 @@ class Run:
         return None
 
     def _separate_rows(self, design: ScaledDesign) -> Floats | None:
-        """Return the same for rows that are too many for a table."""
+        """Return parameters without an error for rows that are too many for a table."""
         training = self.training
         local = training.design.rows.local
         counted = np.flatnonzero(local(training.weight) > 0)
@@ -180,7 +179,7 @@ class Run:
         return self.training.design.scores(coef[None], np.array([intercept]))
 
     def _separated(self, theta: Floats, plane: Plane, slack: float) -> Found:
-        """Return a hyperplane that makes no error, which no other can do better."""
+        """Return a hyperplane that makes no error, which is optimal."""
         self.progress.found(theta, 0.0)
         self._keep(plane, slack)
         self.progress.reason = "linearly separable"
@@ -197,7 +196,7 @@ class Run:
             return joined(*design.plane(start), problem.fit_intercept)
 
     def _keep(self, plane: Plane, slack: float) -> None:
-        """Let what the solver has found so far count, should the fit end before its time."""
+        """Keep the best solution so far, in case the fit is interrupted."""
 
         def unpack(estimator: Any, _best: Any, _trace: Any) -> None:
             self.unpack(estimator, *plane(np.asarray(self.progress.theta)), slack, self)
@@ -208,7 +207,7 @@ class Run:
 
     def _solve_table(self, problem: ZeroOneProblem, start: Floats) -> Floats:
         if self.solver == "mip":
-            # The proof goes faster the better the incumbent, and a walk takes seconds.
+            # A good incumbent speeds up the proof, and a search takes only seconds.
             start = self._solve(VertexSearch(legs=3), problem, start, "search", self.n_jobs)
         solvers = {
             "search": VertexSearch,
@@ -224,7 +223,7 @@ class Run:
     def _solve(
         self, solver: Any, problem: Any, start: Floats, name: str, n_jobs: int | None = None
     ) -> Floats:
-        """Return the best parameters that a solver finds, each of its steps told."""
+        """Return the best parameters that a solver finds, reporting each step."""
         watch, progress, steps = self.watch, self.progress, getattr(solver, "n_steps", None)
         with (
             watch.task(name, steps),

@@ -1,4 +1,4 @@
-"""Where the zero-one solvers start, and what is done with what they find."""
+"""Starts for the zero-one solvers, and helpers for their solutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bblr.training.start import make_solver, make_start, robust_start
 
 Floats = NDArray[np.float64]
 
-# Numbers up to which a linear programme may look for the middle of the cell that was found.
+# Largest table for which a linear programme finds the middle of a cell.
 _MIDDLE = 200_000
 # The annealed fit that the solvers start from.
 _START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
@@ -30,8 +30,8 @@ def joined(coef: Floats, intercept: float, fit_intercept: bool) -> Floats:
 
 
 def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
-    """Return the same hyperplane with a normal of length one, by which scores are distances."""
-    # In two steps: the square of a large weight may exceed every float.
+    """Return the same hyperplane with a normal of length one, so that scores are distances."""
+    # In two steps, since the square of a large weight may overflow.
     largest = float(np.abs(coef).max(initial=0.0))
     if largest == 0:
         return coef, float(np.sign(intercept))
@@ -50,20 +50,20 @@ def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
 
 
 def support_vector_start(problem: ZeroOneProblem) -> Floats:
-    """Return the parameters of a linear support vector machine, where Nguyen and Sanner start."""
+    """Return the parameters of a linear SVM, the start of Nguyen and Sanner."""
     from sklearn.svm import LinearSVC
 
     if np.all(problem.label == problem.label[0]):
-        # One class is left: every row asks for the same side.
+        # Only one class is left.
         return problem.rows.sum(axis=0)
     machine = LinearSVC(dual="auto", fit_intercept=False, max_iter=10_000, random_state=0)
-    # The rows carry their intercept as a column, which is penalised like the others.
+    # The intercept is a column of the rows, penalised like the others.
     machine.fit(problem.rows * problem.label[:, None], problem.label, problem.weight)
     return np.asarray(machine.coef_[0], dtype=np.float64)
 
 
 def middle_of_cell(problem: ZeroOneProblem, theta: Floats) -> Floats:
-    """Return the middle of the cell of theta, where rounding is least likely to change a label."""
+    """Return the middle of the cell of theta, where rounding is least likely to change labels."""
     if problem.rows.size > _MIDDLE:
         return theta
     right = problem.rows @ theta > 0
@@ -73,7 +73,7 @@ def middle_of_cell(problem: ZeroOneProblem, theta: Floats) -> Floats:
     if margin > 0 and problem.loss(centre) <= problem.loss(theta):
         theta = centre
     if np.any(problem.ties @ theta == 0):
-        # A step too short to reach another row, in no particular direction, misses the ties.
+        # A random step, too short to reach another row, breaks the ties.
         step = np.random.default_rng(0).standard_normal(len(theta))
         moved = theta + 1e-3 * max(margin, 1e-9) * step / np.linalg.norm(step)
         theta = moved if problem.loss(moved) <= problem.loss(theta) else theta
@@ -81,11 +81,11 @@ def middle_of_cell(problem: ZeroOneProblem, theta: Floats) -> Floats:
 
 
 class StopEarly(Exception):
-    """Ends a solver that looks neither at the clock nor at the loss; says why."""
+    """Stops a solver that checks neither the time nor the loss; its message is the reason."""
 
 
 class Timed:
-    """An objective that looks at the clock, and notes the best parameters it is asked about."""
+    """An objective that checks the time limit and records the best parameters evaluated."""
 
     def __init__(self, objective: Any, progress: Progress, base: float) -> None:
         self._objective, self._progress, self._base = objective, progress, base

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 
-from bblr._checks import all_or_nothing, check_choice, check_parameters
+from bblr._checks import AT_LEAST_1, CONSTRAINTS, POSITIVE, all_or_nothing, check_parameters
 from bblr.inputs import adapter_of
 from bblr.linear.fitted import Floats, ProbabilisticLinearClassifier
 from bblr.linear.sla import GAMMAS
@@ -22,7 +23,7 @@ from bblr.zero_one.starts import unit_normal
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 
-# Numbers up to which the data are gathered into one table of distinct rows.
+# Largest number of entries for which the data are gathered into one table of distinct rows.
 MAX_TABLE = 5_000_000
 
 
@@ -37,9 +38,9 @@ def _report(watch: Watch, moment: Moment) -> None:
 class ZeroOneClassifier(ProbabilisticLinearClassifier):
     """Linear classifier trained on the zero-one loss itself.
 
-    Counts training errors, weighted by `sample_weight` and `class_weight` as costs, and minimises
-    that count over all hyperplanes. A score of exactly 0 is an error. Whatever the solver, it is
-    found out first whether some hyperplane makes no error at all.
+    Minimises the number of training errors, with `sample_weight` and `class_weight` as costs, over
+    all hyperplanes. A score of exactly 0 is an error. Every solver first checks whether the data
+    are linearly separable.
 
     Parameters
     ----------
@@ -48,31 +49,31 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
 
         - "search": annealed walks over the vertices of the arrangement, started from an annealed
           Beta-Bernoulli fit; exact line searches where the data are large or sparse;
-        - "sla": the sigmoid loss annealed, as :class:`SLAClassifier` does, but the best parameters
-          met on the way are kept;
+        - "sla": the sigmoid loss annealed, as in :class:`SLAClassifier`, but keeping the best
+          parameters on the path;
         - "pcs", "csa": hyperplanes through subsets of the points, all of them in turn, or a few
           and then swaps of single points;
         - "bnb": branch and bound over the labels of single points;
         - "mip": "search", and then a proof by branch and cut over contradictions;
         - "exact": enumeration, for one or two features (three without an intercept).
     time_limit : float or None, default=60
-        Seconds after which the best so far is returned, give or take the annealed start and the
-        last polish; None for no limit.
+        Seconds after which the best solution so far is returned, approximately: the start and the
+        final polish are not cut short. None for no limit.
     max_steps : int or None, default=None
-        Steps after which "pcs", "bnb" and "mip" return the best so far: batches of subsets, or
-        branches. Unlike a time limit it gives the same classifier on a slower machine. The other
-        solvers end by themselves.
+        Steps after which "pcs", "bnb" and "mip" return the best solution so far: batches of
+        subsets, or branches. Unlike a time limit it gives the same classifier on every machine.
+        The other solvers stop on their own.
     fit_intercept : bool, default=True
-        Whether the hyperplane may miss the origin.
+        Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the examples by class: costs of errors, 1 for those that a dict
-        leaves out. A class of weight 0 is left out of the fit, as are examples of weight 0.
+        Costs of errors by class; 1 for classes missing from a dict. Classes and rows of weight 0
+        are left out of the fit.
     device : str or None, default=None
-        Where to compute: "cuda", "cuda:1", ... asks for a GPU by way of PyTorch, "cpu" for PyTorch
-        on the CPU. By default tensors are worked on where they are if scikit-learn's array-API
-        dispatch is on, and everything else by NumPy. Results come back as what X is.
+        PyTorch device to compute on: "cuda", "cuda:1", ... or "cpu". By default, tensors are
+        processed on their own device if scikit-learn's array-API dispatch is on, and all other
+        input with NumPy. Results have the type of X.
     random_state : int, RandomState or None, default=None
-        Seed. The same seed gives the same classifier unless the time limit cuts the run short.
+        Seed. The same seed gives the same classifier unless the time limit is reached.
     n_jobs : int or None, default=None
         Threads of "search"; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -93,7 +94,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     gap_ : float
         ``(zero_one_loss_ - lower_bound_) / zero_one_loss_``.
     optimal_ : bool
-        Whether it is proved that no linear classifier is better.
+        Whether the classifier is proved optimal.
     trace_ : list of Moment
         Seconds, loss and bound at every improvement, and at the end.
     reason_ : str
@@ -107,11 +108,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
 
     Notes
     -----
-    ``optimal_`` is a statement about real numbers: no hyperplane whatever, however thin the gap it
-    passes through, makes a smaller loss on the training data as given in float64. Bounds rest on
-    contradictions checked in whole-number arithmetic and on weak duality, never on a tolerance of
-    a solver. Where weights are not whole numbers, losses are compared up to a millionth of the
-    largest weight.
+    ``optimal_`` holds in exact arithmetic: no hyperplane, however thin the gap it passes through,
+    has a smaller loss on the training data as given in float64. Bounds rest on contradictions
+    checked in integer arithmetic and on weak duality, never on the tolerance of a solver. Where
+    weights are not integers, losses are compared up to a millionth of the largest weight.
 
     Examples
     --------
@@ -122,6 +122,13 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     >>> model.zero_one_loss_, model.optimal_
     (11.0, True)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CONSTRAINTS,
+        "solver": [StrOptions(set(SOLVERS))],
+        "time_limit": [POSITIVE, None],
+        "max_steps": [AT_LEAST_1, None],
+    }
 
     def __init__(
         self,
@@ -158,7 +165,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Cost of an error on each row: 2 is a row that occurs twice, 0 one that does not occur.
+            Cost of an error on each row: 2 is the same as the row twice, 0 as leaving it out.
 
         Returns
         -------
@@ -173,7 +180,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         >>> model.zero_one_loss_, model.optimal_
         (1.0, True)
         """
-        self._check_parameters()
+        check_parameters(self)
         training = adapter_of(self, X).training(y, sample_weight)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
@@ -194,12 +201,6 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
             )  # fmt: skip
             self._unpack(*(run.on_table() if small else run.on_rows()), run)
         return self
-
-    def _check_parameters(self) -> None:
-        check_choice("solver", self.solver, SOLVERS)
-        seconds = {"low": 0, "strict": True, "none": True}
-        steps = {"low": 1, "integer": True, "none": True}
-        check_parameters(self, time_limit=seconds, max_steps=steps)
 
     def _unpack(self, coef: Floats, intercept: float, slack: float, run: Run) -> None:
         training, progress = run.training, run.progress

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import BLOCK, JIT
+from bblr.designs._kernels.passes import Passes
 from bblr.losses.fused import block_value_residual, value_residual
 
 # Column-major blocks: long enough to amortise the loop over columns, short enough for L1.
@@ -236,3 +237,9 @@ def columns_square_norm(X, centre, inverse, start, stop, out):
         for i in range(stop - start):
             u = (x[i] - m) * t
             out[start + i] += u * u
+
+
+BY_ROWS = Passes(rows_scores, rows_pull, rows_value_gradient, rows_moments, rows_square_norm)
+BY_COLUMNS = Passes(
+    columns_scores, columns_pull, columns_value_gradient, columns_moments, columns_square_norm
+)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import EXACT, JIT
+from bblr.designs._kernels.passes import Passes
 from bblr.losses.fused import block_value_residual
 
 # Rows of a block: many, for the loss is the faster for it, few enough to stay in a cache.
@@ -139,3 +140,6 @@ def csr_curvature(data, indices, indptr, rows, weight, half, edge):
             half[j, j] += 0.5 * pull * data[k]
             for m in range(low, k):
                 half[j, indices[m]] += pull * data[m]
+
+
+BY_ENTRIES = Passes(csr_scores, csr_pull, csr_value_gradient, csr_moments, csr_square_norm)

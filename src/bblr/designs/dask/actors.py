@@ -38,8 +38,6 @@ class Actors:
 
     Parameters
     ----------
-    name : str
-        Names the fit.
     client : distributed.Client
         Client of the cluster.
     pieces : sequence of Delayed
@@ -54,15 +52,15 @@ class Actors:
 
     def __init__(
         self,
-        name: str,
         client: Any,
         pieces: Sequence[Any],
         check: Callable[..., Any],
         held: Sequence[Any],
     ) -> None:
+        self.name = uuid4().hex
         self.client = client
+        self.numbers: list[int] = list(range(len(pieces)))
         self.branches: tuple[Branch, ...] = ()
-        self._name = name
         self._pieces = pieces
         self._check = check
         self._held = held
@@ -78,8 +76,9 @@ class Actors:
 
     def open(self) -> None:
         """Load all partitions."""
-        self._wait_for_workers()
-        self._load(range(len(self._pieces)))
+        with self.client.as_current():
+            self._wait_for_workers()
+            self._load(self.numbers)
 
     def close(self) -> None:
         """Let go of all actors.
@@ -97,6 +96,7 @@ class Actors:
 
     def only(self, numbers: Sequence[int]) -> None:
         """Let go of all partitions but some."""
+        self.numbers = list(numbers)
         self._actors = {number: self._actors[number] for number in numbers}
         self.branches = _tree(self._actors)
 
@@ -191,8 +191,8 @@ class Actors:
         for number, piece in pieces.items():
             where = sorted(places.get(piece.key, ()))[:1]
             made[number] = self.client.submit(
-                Partition, self._name, number, piece, self._check,
-                key=f"bblr-partition-{self._name}-{number}-{uuid4().hex[:8]}", actor=True,
+                Partition, self.name, number, piece, self._check,
+                key=f"bblr-partition-{self.name}-{number}-{uuid4().hex[:8]}", actor=True,
                 workers=where or None, allow_other_workers=bool(where),
             )  # fmt: skip
         self._made += made.values()

@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
-from uuid import uuid4
 
 from bblr.designs.dask.actors import CHECK_EVERY, MOST_LOSSES, Actors, flat
 from bblr.designs.dask.operations import REDUCERS
-from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref
+from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref, found, replaced
 
 
 class Definition:
@@ -31,7 +30,7 @@ class _Gone(Exception):
     """A worker did not answer."""
 
 
-class Session:
+class Session(Actors):
     """The partitions of one fit, each kept by an actor on the worker that loaded it.
 
     Parameters
@@ -53,28 +52,11 @@ class Session:
         check: Callable[..., Any],
         held: Sequence[Any] = (),
     ) -> None:
-        self.name = uuid4().hex
-        self.client = client
-        self.numbers: list[int] = list(range(len(pieces)))
+        super().__init__(client, pieces, check, held)
         self.live: set[int] = set()
         self.round_trips = 0
-        self.actors = Actors(self.name, client, pieces, check, held)
         self._keys = itertools.count(1)
         self._known: set[int] = set()
-
-    def open(self) -> None:
-        """Load all partitions."""
-        with self.client.as_current():
-            self.actors.open()
-
-    def close(self) -> None:
-        """Let go of all partitions."""
-        self.actors.close()
-
-    def only(self, numbers: Sequence[int]) -> None:
-        """Let go of all partitions but some."""
-        self.numbers = list(numbers)
-        self.actors.only(numbers)
 
     def define(
         self, name: str, args: tuple[Any, ...], parts: dict[int, Any] | None = None
@@ -92,7 +74,7 @@ class Session:
         while True:
             try:
                 with self.client.as_current():
-                    if self.actors.mend():
+                    if self.mend():
                         self._known.clear()
                     value = self._ask(name, args, how, keep)
             except _Gone:
@@ -102,16 +84,16 @@ class Session:
                         f"workers were lost {losses} times in a row while {name!r} ran on them. "
                         "It may need more memory than they have: use more, smaller partitions."
                     ) from None
-                self.actors.find_lost()
+                self.find_lost()
                 continue
-            self._known.update(definition.key for definition in _wanted(args))
+            self._known.update(definition.key for definition in found(args, Definition))
             if keep is not None:
                 self._known.add(keep.key)
             self._known &= self.live
             return value
 
     def _ask(self, name: str, args: tuple[Any, ...], how: str, keep: Definition | None) -> Any:
-        missing = _closure(_wanted(args), self._known)
+        missing = _closure(found(args, Definition), self._known)
         steps = {
             d.key: PartitionStep("parts", ())
             if d.parts is not None
@@ -123,7 +105,7 @@ class Session:
         sent = [d for d in missing if d.parts is not None]
         asked = []
         # Numbers of single partitions go straight to their worker.
-        for root in flat(self.actors.branches) if sent else self.actors.branches:
+        for root in flat(self.branches) if sent else self.branches:
             parts = {d.key: {n: (d.parts or {})[n] for n in root.numbers} for d in sent}
             call = Call(steps, parts, last, how, None if keep is None else keep.key, live)
             try:
@@ -140,8 +122,8 @@ class Session:
                 break
             except TimeoutError:
                 # It may take long; or the answer will never come.
-                self.actors.check_scheduler()
-                if self.actors.lost():
+                self.check_scheduler()
+                if self.lost():
                     raise _Gone from None
             except OSError:
                 raise _Gone from None
@@ -153,30 +135,19 @@ class Session:
         return answer.value
 
 
-def _wanted(value: Any) -> list[Definition]:
-    if isinstance(value, Definition):
-        return [value]
-    if isinstance(value, tuple | list):
-        return [definition for item in value for definition in _wanted(item)]
-    return []
-
-
-def _named(value: Any) -> Any:
+def _named(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return arguments with references for definitions."""
-    if isinstance(value, Definition):
-        return Ref(value.key)
-    if type(value) in (tuple, list):
-        return type(value)(_named(item) for item in value)
-    return value
+    named: tuple[Any, ...] = replaced(args, Definition, lambda made: Ref(made.key))
+    return named
 
 
 def _closure(wanted: Iterable[Definition], known: set[int]) -> list[Definition]:
     """Return all definitions that are needed where only some vectors are known."""
-    found: dict[int, Definition] = {}
+    needed: dict[int, Definition] = {}
     stack = list(wanted)
     while stack:
         definition = stack.pop()
-        if definition.key not in known and definition.key not in found:
-            found[definition.key] = definition
-            stack += _wanted(definition.args)
-    return list(found.values())
+        if definition.key not in known and definition.key not in needed:
+            needed[definition.key] = definition
+            stack += found(definition.args, Definition)
+    return list(needed.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class DaskDesign(Design):
         spread = rows.spread(weight)
         parts = [spread[number] for number in rows.sizes]
         if sum(count for *_, count, _, _ in parts) <= most:
-            return self._curvature("whole_curvature", weight, centre)
+            return self.rows.ask("whole_curvature", weight, centre)
         largest = max(top for *_, top, _ in parts)
         share = np.array([relative * (top / largest) for *_, top, relative in parts])
         scale = most / float(share.sum())
@@ -123,35 +123,29 @@ class DaskDesign(Design):
         before = np.concatenate([[0.0], np.cumsum(held)[:-1]])
         pairs = zip(before.tolist(), held.tolist(), strict=True)
         spans = dict(zip(rows.sizes, pairs, strict=True))
-        return self._curvature("sampled_curvature", weight, size, largest, scale, spans, centre)
-
-    def _curvature(self, name: str, *args: Any) -> Curvature:
-        found: Curvature = self.rows.ask(name, *args)
-        return found
-
-    def probe(self, raw: Vector, look: Look, y: Vector, weight: Vector, loss: Loss) -> Floats:
-        """Return the weighted loss with a score moved by each step along X[:, j] - centre."""
-        return self.probes(raw, [look], y, weight, loss)[0]
+        return self.rows.ask("sampled_curvature", weight, size, largest, scale, spans, centre)
 
     def probes(
         self, raw: Vector, looks: Sequence[Look], y: Vector, weight: Vector, loss: Loss
     ) -> list[Floats]:
         """Return the weighted loss at the steps along several columns, in one round trip."""
         found: list[Floats] = self.rows.ask(
-            "probes", self._room, raw, list(looks), y, weight, loss
+            f"{self._room}.probes", raw, list(looks), y, weight, loss
         )
         return found
 
-    def along(self, j: int, centre: float) -> RemoteVector:
+    def along(self, j: int | None, centre: float) -> RemoteVector:
         """Return X[:, j] - centre as a row vector."""
         return self.rows.new(f"{self._room}.along", j, centre)
 
-    def shifted(self, raw: Vector, j: int, centre: float, k: int, step: float) -> RemoteVector:
+    def shifted(
+        self, raw: Vector, j: int | None, centre: float, k: int, step: float
+    ) -> RemoteVector:
         """Return the scores with score k moved by a step along X[:, j] - centre."""
         return self.rows.new(f"{self._room}.shifted", raw, j, centre, k, float(step))
 
     def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
+        self, decision: Vector, j: int | None, centre: float, k: int, y: Vector, weight: Vector
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
         change = self.rows.lifted(self.along(j, centre), k, decision)

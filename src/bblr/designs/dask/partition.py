@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import pickle
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.sampling import clipped_shares, part_of_sample
 from bblr.designs import make_design
-from bblr.designs.base import Design
-from bblr.designs.dask.operations import OPERATIONS, REDUCERS
+from bblr.designs.base import Curvature, Design, Floats, Moments
+from bblr.designs.dask import operations, remote_lines
+from bblr.designs.dask.operations import REDUCERS, SILENT
 from bblr.designs.rows import Rows
 
 
@@ -27,8 +33,9 @@ class Ref(NamedTuple):
 class PartitionStep(NamedTuple):
     """A named operation and its arguments, `Ref` for vectors.
 
-    The name is that of an operation, or "design.method", "narrow.method" (the design at its
-    fastest precision) or "rows.method".
+    The name is that of a method of :class:`Partition`, or of one of its attributes, such as
+    "design.scores", "narrow.scores" (the design at its fastest precision), "rows.fisher",
+    "operations.kept", "lines.bins", "numpy.bincount" or "operator.mul".
     """
 
     name: str
@@ -87,13 +94,25 @@ def fold(answers: list[Answer], how: str) -> Answer:
     return Answer(reduce(REDUCERS[how], [answer.value for answer in answers]))
 
 
-def refs(value: Any) -> Iterator[int]:
-    """Yield the keys of the vectors that arguments name."""
-    if isinstance(value, Ref):
-        yield value.key
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from refs(item)
+def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
+    """Return arguments with something else for each value of a kind, inside lists and tuples."""
+    if isinstance(value, kind):
+        return by(value)
+    if type(value) in (tuple, list):
+        return type(value)(replaced(item, kind, by) for item in value)
+    return value
+
+
+def found(value: Any, kind: type) -> list[Any]:
+    """Return the values of a kind among arguments."""
+    values: list[Any] = []
+    replaced(value, kind, values.append)
+    return values
+
+
+def _keys(step: PartitionStep) -> list[int]:
+    """Return the keys of the vectors that a step needs."""
+    return [ref.key for ref in found(step.args, Ref)]
 
 
 # Actors of one worker find each other here; an actor that Dask lets go is gone from it.
@@ -114,6 +133,8 @@ class Partition:
     check : callable
         Returns the three validated, or raises a ValueError or a TypeError.
     """
+
+    operations, lines, numpy, operator = operations, remote_lines, np, operator
 
     def __init__(
         self, session: str, number: int, piece: tuple[Any, Any, Any], check: Callable[..., Any]
@@ -175,7 +196,7 @@ class Partition:
         return Answer({self.number: value} if call.how == "gather" else value)
 
     def _work(self, call: Call) -> Any:
-        for key in refs(call.last.args):
+        for key in _keys(call.last):
             self._make(key, call)
         value = self._perform(call.last, call)
         if call.keep is not None:
@@ -193,17 +214,18 @@ class Partition:
             if key in self.vectors or key in order:
                 stack.pop()
                 continue
-            before = [k for k in refs(call.steps[key].args)]
-            missing = [k for k in before if k not in self.vectors and k not in order]
+            missing = [
+                k for k in _keys(call.steps[key]) if k not in self.vectors and k not in order
+            ]
             if missing:
                 stack += missing
             else:
                 order[key] = None
-        uses = Counter(k for key in order for k in refs(call.steps[key].args))
+        uses = Counter(k for key in order for k in _keys(call.steps[key]))
         for key in order:
             step = call.steps[key]
             self.vectors[key] = self._perform(step, call, key)
-            for used in refs(step.args):
+            for used in _keys(step):
                 uses[used] -= 1
                 # A long chain of steps is made anew without keeping what led to its end.
                 if uses[used] == 0 and used in order and used not in call.live:
@@ -212,18 +234,58 @@ class Partition:
     def _perform(self, step: PartitionStep, call: Call, key: int | None = None) -> Any:
         if step.name == "parts":
             return call.parts[key or 0][self.number]
-        args = self._values(step.args)
-        room, _, method = step.name.partition(".")
-        if method:
-            return getattr(getattr(self, room), method)(*args)
-        return OPERATIONS[step.name](self, *args)
+        args = replaced(step.args, Ref, lambda ref: self.vectors[ref.key])
+        room, _, method = step.name.rpartition(".")
+        return getattr(getattr(self, room) if room else self, method)(*args)
 
-    def _values(self, value: Any) -> Any:
-        if isinstance(value, Ref):
-            return self.vectors[value.key]
-        if type(value) in (tuple, list):
-            return type(value)(self._values(item) for item in value)
-        return value
+    def describe(self) -> dict[str, Any]:
+        """Return what the client must know of this partition."""
+        if self.problem:
+            return {"problem": self.problem}
+        return {"problem": "", "rows": self.design.n_rows, "features": self.design.n_features}
+
+    def given(self, name: str) -> Any:
+        """Return the labels or the weight that were loaded with the rows."""
+        return getattr(self, name)
+
+    def ones(self) -> Floats:
+        """Return a one a row."""
+        return np.ones(self.design.n_rows)
+
+    @SILENT
+    def moments(self, weight: Floats) -> Moments | None:
+        """Return the weighted moments of the columns, None where nothing has a weight."""
+        return self.design.moments(weight) if np.any(weight > 0) else None
+
+    def whole_curvature(self, weight: Floats, centre: Floats) -> Curvature:
+        """Return the second moments about the centre over all rows that have a weight."""
+        rows = np.flatnonzero(weight > 0)
+        return self.design.curvature(rows, weight[rows], centre)
+
+    def clipped(self, weight: Floats, size: Floats, largest: float, scale: float) -> float:
+        """Return how many rows of a sample fall to this partition."""
+        return float(clipped_shares(weight, size, largest, scale))
+
+    def sampled_curvature(
+        self,
+        weight: Floats,
+        size: Floats,
+        largest: float,
+        scale: float,
+        spans: dict[int, tuple[float, float]],
+        centre: Floats,
+    ) -> Curvature:
+        """Return the second moments about the centre over this part of a systematic sample.
+
+        `spans` says how many rows of the sample fall to the partitions before each, and to it.
+        """
+        rows, own = part_of_sample(weight, size, largest, scale, *spans[self.number])
+        return self.design.curvature(rows, own, centre)
+
+    def taken(self, rows: NDArray[np.intp]) -> Any:
+        """Return some rows."""
+        design: Any = self.design
+        return design.X[rows]
 
 
 def _portable(error: BaseException) -> BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import finalize
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.designs.dask.calls import Definition, Session
+from bblr.designs.dask.partition import replaced
 from bblr.designs.dask.remote_lines import search
 from bblr.designs.rows import Floats, Rows, Vector
 from bblr.losses import Loss
@@ -44,22 +45,37 @@ class RemoteVector:
         return RemoteVector(self.session, self.session.define(name, (self.definition, other)))
 
     def __add__(self, other: Any) -> RemoteVector:
-        return self._with("add", other)
+        return self._with("operator.add", other)
 
     def __mul__(self, other: Any) -> RemoteVector:
-        return self._with("multiply", other)
+        return self._with("operator.mul", other)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
-def unwrapped(value: Any) -> Any:
+def unwrapped(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return arguments with the definitions of their vectors."""
-    if isinstance(value, RemoteVector):
-        return value.definition
-    if type(value) in (tuple, list):
-        return type(value)(unwrapped(item) for item in value)
-    return value
+    found: tuple[Any, ...] = replaced(args, RemoteVector, lambda vector: vector.definition)
+    return found
+
+
+def _made(name: str) -> Any:
+    """Return a method that makes a vector by the method of that name of the rows."""
+
+    def method(self: DaskRows, *args: Any) -> RemoteVector:
+        return self.new(f"rows.{name}", *args)
+
+    return method
+
+
+def _summed(name: str, kind: Callable[[Any], Any]) -> Any:
+    """Return a method that adds up what the method of that name of the rows returns."""
+
+    def method(self: DaskRows, *args: Any) -> Any:
+        return kind(self.ask(f"rows.{name}", *args))
+
+    return method
 
 
 class DaskRows(Rows):
@@ -86,6 +102,13 @@ class DaskRows(Rows):
         self._spreads: dict[int, dict[int, Any]] = {}
         self._masks: dict[int, tuple[NDArray[np.intp], RemoteVector]] = {}
         self.size: RemoteVector | None = None
+
+    means, column, decision = _made("means"), _made("column"), _made("decision")
+    fisher, positive_curvature = _made("fisher"), _made("positive_curvature")
+    falloff, moved, lifted = _made("falloff"), _made("moved"), _made("lifted")
+    cost, errors = _summed("cost", float), _summed("errors", float)
+    sums, predicted = _summed("sums", np.asarray), _summed("predicted", np.asarray)
+    probe = _summed("probe", np.asarray)
 
     def new(self, name: str, *args: Any) -> RemoteVector:
         """Return the vector that an operation will make."""
@@ -122,7 +145,7 @@ class DaskRows(Rows):
     def _standing(self, vector: RemoteVector) -> NDArray[Any]:
         key = vector.definition.key
         if key not in self._gathered:
-            parts = self.in_order("compact", vector)
+            parts = self.in_order("operations.compact", vector)
             self._gathered = {k: v for k, v in self._gathered.items() if k in self.session.live}
             self._gathered[key] = np.concatenate(
                 [part.astype(self._kinds.get(key, part.dtype)) for part in parts]
@@ -143,7 +166,7 @@ class DaskRows(Rows):
 
     def pick(self, vector: Vector, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Return the numbers of the given rows, in ascending order, fetched."""
-        return np.concatenate(self.in_order("picked", vector, self.split(rows)))
+        return np.concatenate(self.in_order("operator.getitem", vector, self.split(rows)))
 
     def only(self, vector: Vector, rows: NDArray[np.intp]) -> RemoteVector:
         """Return the vector with zeros for all rows but those given, sent once as bits."""
@@ -155,14 +178,14 @@ class DaskRows(Rows):
             sent = RemoteVector(self.session, self.session.define("parts", (), parts))
             # The rows are held as well: their number is theirs as long as they live.
             held = self._masks[id(rows)] = (rows, sent)
-        return self.new("kept", vector, held[1])
+        return self.new("operations.kept", vector, held[1])
 
     def spread(self, vector: RemoteVector) -> dict[int, Any]:
         """Return what each partition says of its sum and its share of a sample."""
         key = vector.definition.key
         found = self._spreads.get(key)
         if found is None:
-            found = self.ask("spread", vector, self.size, how="gather")
+            found = self.ask("operations.spread", vector, self.size, how="gather")
             # A vector that nobody holds is never asked for again.
             self._spreads = {k: v for k, v in self._spreads.items() if k in self.session.live}
             self._spreads[key] = found
@@ -184,33 +207,9 @@ class DaskRows(Rows):
             return float(vector.max(initial=0.0))
         return max(self.spread(vector)[number][1] for number in self.sizes)
 
-    def sums(self, matrix: Vector) -> Floats:
-        """Return the sum of each column."""
-        return np.asarray(self.ask("rows.sums", matrix))
-
-    def means(self, matrix: Vector) -> RemoteVector:
-        """Return the mean of each row."""
-        return self.new("rows.means", matrix)
-
-    def column(self, matrix: Vector, k: int) -> RemoteVector:
-        """Return what belongs to score k as a vector."""
-        return self.new("rows.column", matrix, k)
-
     def all_at_least(self, vector: Vector, bound: Vector) -> bool:
         """Whether every number is at least that of the other vector."""
-        return not self.ask("below", vector, bound)
-
-    def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
-        """Return the weighted loss."""
-        return float(self.ask("rows.cost", loss, y, raw, weight))
-
-    def decision(self, loss: Loss, raw: Vector) -> RemoteVector:
-        """Return the scores that decide, which take the plateaus into account."""
-        return self.new("rows.decision", loss, raw)
-
-    def errors(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
-        """Return the weighted zero-one loss, strict."""
-        return float(self.ask("rows.errors", loss, y, raw, weight))
+        return all(self.in_order("rows.all_at_least", vector, bound))
 
     def wrong(self, loss: Loss, y: Vector, raw: Vector) -> NDArray[np.intp]:
         """Return the numbers of the rows that are errors."""
@@ -218,60 +217,21 @@ class DaskRows(Rows):
         starts = self.starts.values()
         return np.concatenate([rows + s for rows, s in zip(found, starts, strict=True)])
 
-    def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
-        """Return, class by class, whether it is the most probable one of a row that counts."""
-        return np.asarray(self.ask("predicted", loss, raw, weight) > 0)
-
-    def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> RemoteVector:
-        """Return the weight of each row times the Fisher information of its score or scores."""
-        return self.new("rows.fisher", loss, raw, weight)
-
-    def positive_curvature(
-        self, loss: Loss, y: Vector, raw: Vector, weight: Vector
-    ) -> RemoteVector:
-        """Return the weight of each row times a curvature of its loss that is never negative."""
-        return self.new("rows.positive_curvature", loss, y, raw, weight)
-
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median.
 
         Each partition tells some of its sorted numbers; then only those between the two that must
         enclose the median are fetched.
         """
-        sketches = self.in_order("sketch", vector, weight, _POINTS)
+        sketches = self.in_order("operations.sketch", vector, weight, _POINTS)
         target = 0.5 * sum(total[-1] for _, total in sketches if len(total)) * (1.0 - 1e-12)
         low, high = enclose(sketches, target)
-        found = self.in_order("between", vector, weight, low, high)
+        found = self.in_order("operations.between", vector, weight, low, high)
         below = sum(weight for weight, _, _ in found)
         values = np.concatenate([values for _, values, _ in found])
         order = np.argsort(values)
         total = below + np.cumsum(np.concatenate([held for _, _, held in found])[order])
         return float(values[order[min(np.searchsorted(total, target), len(order) - 1)]])
-
-    def falloff(self, vector: Vector, limit: float) -> RemoteVector:
-        """Return 1 up to the limit, and beyond it the square of what the limit is of a number."""
-        return self.new("rows.falloff", vector, limit)
-
-    def moved(self, raw: Vector, change: Vector, k: int, step: float) -> RemoteVector:
-        """Return the scores with score k moved by a step along a vector."""
-        return self.new("rows.moved", raw, change, k, float(step))
-
-    def lifted(self, change: Vector, k: int, like: Vector) -> RemoteVector:
-        """Return a change of score k alone as one of all scores, shaped like another one."""
-        return self.new("rows.lifted", change, k, like)
-
-    def probe(
-        self,
-        raw: Vector,
-        change: Vector,
-        k: int,
-        steps: Floats,
-        y: Vector,
-        weight: Vector,
-        loss: Loss,
-    ) -> Floats:
-        """Return the weighted loss with score k moved by each of the steps along a vector."""
-        return np.asarray(self.ask("rows.probe", raw, change, k, steps, y, weight, loss))
 
     def line(
         self, decision: Vector, change: Vector, y: Vector, weight: Vector
@@ -287,7 +247,7 @@ class DaskRows(Rows):
             return search(self, decision, changes, y, weight)
         own = Rows()
         labels, weights = self._standing(y), self._standing(weight)
-        parts = zip(*self.in_order("columns", decision, *changes), strict=True)
+        parts = zip(*self.in_order("operations.columns", decision, *changes), strict=True)
         here, *directions = (np.concatenate(part) for part in parts)
         return [own.line(here, change, labels, weights) for change in directions]
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
+from bblr._numeric.tensors import as_numpy
+
 Floats = NDArray[np.float64]
 Matrix = Any
 """A matrix where the rows are: a NumPy array here, a tensor elsewhere."""
@@ -19,17 +21,21 @@ _TIE = 1e-9
 class Algebra:
     """Operations on matrices; what is small comes back as NumPy arrays."""
 
+    def tensor(self, values: Floats) -> Matrix:
+        """Return an array where the matrices are."""
+        return values
+
     def zeros(self, rows: int, columns: int) -> Matrix:
         """Return a matrix of zeros."""
         return np.zeros((rows, columns))
 
     def eye(self, size: int) -> Matrix:
         """Return the identity."""
-        return np.eye(size)
+        return self.tensor(np.eye(size))
 
     def local(self, matrix: Matrix) -> Floats:
         """Return a matrix as a NumPy array."""
-        return np.asarray(matrix)
+        return as_numpy(matrix)
 
     def eigh(self, matrix: Matrix) -> tuple[Floats, Matrix]:
         """Return the eigenvalues of a symmetric matrix, in rising order, and the vectors."""
@@ -38,7 +44,7 @@ class Algebra:
 
     def times_columns(self, matrix: Matrix, factors: Floats) -> Matrix:
         """Return the matrix with its columns multiplied by numbers."""
-        return matrix * factors
+        return matrix * self.tensor(factors)
 
     def solve_lower(self, factor: Matrix, right: Matrix) -> Matrix:
         """Return the solution of a lower triangular system."""

@@ -1,8 +1,8 @@
-"""Second moments of rows on a device: which rows, their sums, and systems of them solved there."""
+"""Second moments of rows on a device: which rows, and systems of them solved there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ Tensor = torch.Tensor
 
 
 def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Draw the rows that `rows.sample` draws, without asking the device how many they are.
+    """Draw the rows that `systematic` draws, without asking the device how many they are.
 
     The rows that are too many have a weight of zero: to ask would be to wait for all the work that
     the device was given before.
@@ -29,38 +29,6 @@ def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
     rows = torch.searchsorted(reached, at).clamp_(max=len(weight) - 1)
     own = weight[rows] / torch.where(few, 1.0, share[rows])
     return rows, torch.where(at <= reached[-1], own, 0.0)
-
-
-def second_moments(
-    parts: Sequence[Tensor], rows: Tensor, weight: Tensor, origin: Tensor, step: int
-) -> Tensor:
-    """Return the weighted second and first moments about the origin, and the weight, flat.
-
-    Parameters
-    ----------
-    parts : sequence of tensor
-        All rows, wherever each part of them is.
-    rows, weight : tensor
-        Numbers of the rows that count, and their weights.
-    origin : tensor of shape (n_features,)
-        Taken off each row; the sums are made where it is.
-    step : int
-        Rows to bring there at a time.
-    """
-    d, step = len(origin), max(1, step)
-    sums = torch.zeros(d * d + d + 1, dtype=torch.float64, device=origin.device)
-    start = 0
-    for part in parts:
-        inside = (rows >= start) & (rows < start + len(part)) if len(parts) > 1 else None
-        place = rows if inside is None else rows[inside] - start
-        own = weight if inside is None else weight[inside]
-        for s in range(0, len(place), step):
-            some = part[place[s : s + step].to(part.device)].to(origin.device).double()
-            X, w = some - origin, own[s : s + step]
-            pulled = X * w[:, None]
-            sums += torch.cat([(pulled.T @ X).reshape(-1), pulled.sum(dim=0), w.sum()[None]])
-        start += len(part)
-    return sums
 
 
 def solver_of(matrix: Tensor, floor: Floats, least: float) -> Callable[[Floats], Floats]:

@@ -7,6 +7,7 @@ of the device stay where they are, and are sent there a block at a time in each 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,9 +15,10 @@ import torch
 from numpy.typing import NDArray
 
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
+from bblr.designs.dense import moments_of
 from bblr.designs.rows import Vector
 from bblr.designs.torch.placing import placed
-from bblr.designs.torch.tensor_curvature import sample, second_moments, solver_of
+from bblr.designs.torch.tensor_curvature import sample, solver_of
 from bblr.designs.torch.tensor_rows import TorchRows
 from bblr.losses import Loss
 from bblr.losses.torch_forms import value_residual
@@ -31,6 +33,21 @@ _LEAST_ROWS = 1024
 _WIDEST = 1e37
 # Numbers that a GPU reads in the time it takes to start the kernels of a pass.
 _QUICK = 2**27
+
+
+def _careful(work: Callable[..., Result]) -> Callable[..., Result]:
+    """Make a pass that is repeated in smaller blocks where the device has no room."""
+
+    @wraps(work)
+    def careful(self: TorchDesign, *args: Any) -> Result:
+        while True:
+            try:
+                return work(self, *args)
+            except torch.OutOfMemoryError:
+                if not self.use_less():
+                    raise
+
+    return careful
 
 
 class TorchDesign(Design):
@@ -49,15 +66,14 @@ class TorchDesign(Design):
     rows: TorchRows
     is_remote = True
 
-    def __init__(self, X: Tensor, device: torch.device, narrow: bool = False) -> None:
-        self._take(placed(X, device), device, narrow)
-        self.n_rows, self.n_features = X.shape
-
-    def _take(self, parts: list[Tensor], device: torch.device, narrow: bool) -> None:
-        self.parts = parts
+    def __init__(
+        self, X: Tensor | list[Tensor], device: torch.device, narrow: bool = False
+    ) -> None:
+        self.parts = X if isinstance(X, list) else placed(X, device)
         self.device = device
         self.rows = TorchRows(device)
-        self._narrow = narrow or parts[0].dtype == torch.float64
+        self.n_rows, self.n_features = sum(map(len, self.parts)), self.parts[0].shape[1]
+        self._narrow = narrow or self.parts[0].dtype == torch.float64
         self._block = _BLOCK
         self._units: tuple[Floats, Tensor] | None = None
 
@@ -67,42 +83,31 @@ class TorchDesign(Design):
             low, high = torch.aminmax(part)
             if not float(torch.maximum(high, -low)) * self.n_rows < _WIDEST:
                 return self
-        other = object.__new__(TorchDesign)
-        other._take(self.parts, self.device, True)
-        other.n_rows, other.n_features = self.n_rows, self.n_features
-        return other
+        return TorchDesign(self.parts, self.device, True)
 
     def taken(self, rows: NDArray[np.intp]) -> TorchDesign | None:
         """Return the design of some rows; None where a pass over all takes no longer."""
         if len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK:
             return None
-        return self._picked(rows)
+        return TorchDesign([self._picked(rows)], self.device, self._narrow)
 
     def some_rows(self, rows: NDArray[np.intp]) -> Floats:
         """Return a few rows in ascending order as an array."""
-        return self._picked(rows).table()
+        return self._picked(rows).double().cpu().numpy()
 
-    def _picked(self, rows: NDArray[np.intp]) -> TorchDesign:
-        start, found = 0, []
+    def _picked(self, rows: Any) -> Tensor:
+        """Return some rows on the device."""
+        rows = torch.as_tensor(rows, device=self.device)
+        if len(self.parts) == 1:
+            (part,) = self.parts
+            return part[rows.to(part.device)].to(self.device)
+        out = self.parts[0].new_empty((len(rows), self.n_features), device=self.device)
+        start = 0
         for part in self.parts:
-            own = rows[(rows >= start) & (rows < start + len(part))] - start
-            found.append(part[torch.as_tensor(own, device=part.device)].to(self.device))
+            inside = (rows >= start) & (rows < start + len(part))
+            out[inside] = part[(rows[inside] - start).to(part.device)].to(self.device)
             start += len(part)
-        other = object.__new__(TorchDesign)
-        other._take([torch.cat(found)], self.device, self._narrow)
-        other.n_rows, other.n_features = len(rows), self.n_features
-        return other
-
-    def _careful(self, work: Callable[[], Result]) -> Result:
-        """Return what the work returns, in smaller blocks where the device has no room."""
-        while True:
-            try:
-                return work()
-            except torch.OutOfMemoryError:
-                if self._block // 2 < _LEAST_ROWS * max(1, self.n_features):
-                    raise
-                self._block //= 2
-            torch.cuda.empty_cache()
+        return out
 
     def _blocks(self, wide: bool) -> Iterator[tuple[slice, Tensor]]:
         """Yield row ranges and their rows on the device, in float64 where asked for."""
@@ -123,12 +128,26 @@ class TorchDesign(Design):
         kind = self.parts[0].dtype if self._narrow else torch.float64
         return torch.as_tensor(coef, device=self.device).to(kind)
 
+    def use_less(self) -> bool:
+        """Halve the blocks of later passes; say whether they are still worth a pass."""
+        enough = self._block // 2 >= _LEAST_ROWS * max(1, self.n_features)
+        if enough:
+            self._block //= 2
+            torch.cuda.empty_cache()
+        return enough
+
+    def _added(
+        self, blocks: Iterator[tuple[slice, Tensor]], make: Callable[[slice, Tensor], Tensor]
+    ) -> Floats:
+        """Return the sum of what is made of each block: one message from the device."""
+        total: Any = sum(make(rows, X) for rows, X in blocks)
+        return self.rows.local(total)
+
+    @_careful
     def scores(self, coef: Floats, intercepts: Floats) -> Tensor:
         """Return X @ coef.T + intercepts; a single score a row has no second axis."""
         own, shift = self._products(coef, intercepts)
-        return self._careful(
-            lambda: _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
-        )
+        return _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
 
     def _products(self, coef: Floats, intercepts: Floats) -> tuple[Tensor, Any]:
         """Return what to multiply rows with and what to add, without an axis for one score."""
@@ -136,41 +155,28 @@ class TorchDesign(Design):
             return self._coef(coef[0]), float(intercepts[0])
         return self._coef(coef).T, torch.as_tensor(intercepts, device=self.device)
 
+    @_careful
     def rmatvec(self, residual: Vector) -> Floats:
         """Return X.T @ residual of a per-row vector."""
-        return self._careful(lambda: self._rmatvec(residual).cpu().numpy())
+        return self._added(self._passes(), lambda rows, X: _transposed(X, residual[rows]))
 
-    def _rmatvec(self, residual: Tensor) -> Tensor:
-        total: Any = 0.0
-        for rows, X in self._passes():
-            total = total + _transposed(X, residual[rows])
-        return total
-
+    @_careful
     def value_gradient(
         self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> Pass:
         """Return the weighted loss, its derivatives and the scores they were made of."""
-
-        def work() -> tuple[Floats, Tensor]:
-            total: Any = 0.0
-            scores = []
-            for rows, X in self._passes():
-                raw = (X @ own).double().add_(shift)
-                value, residual = value_residual(loss, y[rows], raw, weight[rows])
-                flat = [
-                    value.reshape(1),
-                    residual.sum(dim=0).reshape(-1),
-                    _transposed(X, residual),
-                ]
-                total = total + torch.cat(flat)
-                scores.append(raw)
-            # One message from the device for all of them.
-            return total.cpu().numpy(), _joined(scores)
-
         own, shift = self._products(coef, intercepts)
-        sums, raw = self._careful(work)
+        scores = []
+
+        def make(rows: slice, X: Tensor) -> Tensor:
+            scores.append((X @ own).double().add_(shift))
+            value, residual = value_residual(loss, y[rows], scores[-1], weight[rows])
+            slopes = residual.sum(dim=0).reshape(-1)
+            return torch.cat([value.reshape(1), slopes, _transposed(X, residual)])
+
+        sums = self._added(self._passes(), make)
         slopes, gradient = sums[1 : 1 + len(coef)], sums[1 + len(coef) :].reshape(coef.shape)
-        return Pass(float(sums[0]), gradient, slopes, raw)
+        return Pass(float(sums[0]), gradient, slopes, _joined(scores))
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""
@@ -181,68 +187,49 @@ class TorchDesign(Design):
         parts = [part[:, j].to(self.device).double() for part in self.parts]
         return None, _joined(parts)
 
-    def axis_line(
-        self, decision: Vector, j: int, centre: float, k: int, y: Vector, weight: Vector
-    ) -> tuple[float, float, float]:
-        """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves."""
-        change = self.rows.lifted(self.along(j, centre), k, decision)
-        return self.rows.line(decision, change, y, weight)
-
+    @_careful
     def moments(self, weight: Vector) -> Moments:
         """Return the weighted moments of the columns, stable for columns far from zero."""
-
-        def work() -> tuple[Floats, Floats]:
-            total: Any = 0.0
-            for rows, X in self._blocks(wide=True):
-                w = weight[rows]
-                nonzero = w @ (X != 0).double()
-                moved = X - shift
-                total = total + torch.stack([w @ moved, w @ moved.square_(), nonzero])
-            return (total / weight.sum()).cpu().numpy(), shift.cpu().numpy()
-
         first = int((weight > 0).to(torch.uint8).argmax())
-        shift = self._row(first)
-        (offset, square, nonzero), origin = self._careful(work)
-        variance = np.maximum(0.0, square - offset**2)
-        mean = origin + offset
-        return Moments(float(weight.sum()), mean, variance + mean**2, variance, nonzero)
+        shift = self._picked([first])[0].double()
 
-    def _row(self, i: int) -> Tensor:
-        for part in self.parts:
-            if i < len(part):
-                return part[i].to(self.device).double()
-            i -= len(part)
-        raise IndexError(i)
+        def make(rows: slice, X: Tensor) -> Tensor:
+            w, nonzero = weight[rows], weight[rows] @ (X != 0).double()
+            moved = X - shift
+            return torch.stack([w @ moved, w @ moved.square_(), nonzero])
 
+        sums = self._added(self._blocks(wide=True), make)
+        return moments_of(sums, float(weight.sum()), self.rows.local(shift))
+
+    @_careful
     def square_norm(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the squared length of each row, centred and scaled."""
-        origin = torch.as_tensor(centre, device=self.device)
-        inverse = torch.as_tensor(1.0 / scale, device=self.device)
-
-        def work() -> Tensor:
-            blocks = self._blocks(wide=True)
-            return _joined([((X - origin) * inverse).square_().sum(dim=1) for _, X in blocks])
-
-        return self._careful(work)
+        origin, inverse = self._constants(centre, 1.0 / scale)
+        blocks = self._blocks(wide=True)
+        return _joined([((X - origin) * inverse).square_().sum(dim=1) for _, X in blocks])
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
-        where = torch.as_tensor(rows, device=self.device)
-        own = torch.as_tensor(weight, device=self.device)
-        return self._careful(lambda: self._curvature(where, own, centre))
+        where, own = (torch.as_tensor(v, device=self.device) for v in (rows, weight))
+        return self._curvature(where, own, centre)
 
     def sampled_curvature(
         self, weight: Vector, size: Vector, most: int, centre: Floats
     ) -> Curvature:
         """Return the second moments about the centre, of a sample where there are many rows."""
-        most = min(most, self.n_rows)
-        return self._careful(lambda: self._curvature(*sample(weight, size, most), centre))
+        return self._curvature(*sample(weight, size, min(most, self.n_rows)), centre)
 
+    @_careful
     def _curvature(self, rows: Tensor, weight: Tensor, centre: Floats) -> Curvature:
-        d = self.n_features
-        origin = torch.as_tensor(centre, device=self.device)
-        sums = second_moments(self.parts, rows, weight, origin, self._block // max(1, d))
-        found = sums.cpu().numpy()
+        d, sums = self.n_features, None
+        (origin,) = self._constants(centre)
+        step = max(1, self._block // max(1, d))
+        for s in range(0, max(1, len(rows)), step):
+            X, w = self._picked(rows[s : s + step]).double() - origin, weight[s : s + step]
+            pulled = X * w[:, None]
+            part = torch.cat([(pulled.T @ X).reshape(-1), pulled.sum(dim=0), w.sum()[None]])
+            sums = part if sums is None else sums + part
+        found = self.rows.local(sums)
         return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
 
     def newton(
@@ -262,12 +249,11 @@ class TorchDesign(Design):
         """
         if len(self.parts) > 1:
             return None
-        (part,) = self.parts
         rows, own = sample(weight, size, min(most, self.n_rows))
         if self._units is None or self._units[0] is not centre:
             self._units = centre, self._constants(centre, 1.0 / scale)
         origin, inverse = self._units[1]
-        Z = (part[rows.to(part.device)].to(self.device) - origin) * inverse
+        Z = (self._picked(rows) - origin) * inverse
         if fit_intercept:
             Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
         matrix = (Z * own[:, None]).T @ Z
@@ -279,18 +265,12 @@ class TorchDesign(Design):
         """Return arrays on the device, sent in one message."""
         return torch.as_tensor(np.stack(arrays), device=self.device)
 
+    @_careful
     def column_squares(self, weight: Vector, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
-
-        def work() -> Floats:
-            total: Any = 0.0
-            for rows, X in self._blocks(wide=True):
-                total = total + weight[rows] @ (X - origin).square_()
-            found: Floats = total.cpu().numpy()
-            return found
-
-        origin = torch.as_tensor(centre, device=self.device)
-        return self._careful(work)
+        (origin,) = self._constants(centre)
+        blocks = self._blocks(wide=True)
+        return self._added(blocks, lambda rows, X: weight[rows] @ (X - origin).square_())
 
 
 def _joined(parts: list[Tensor]) -> Tensor:

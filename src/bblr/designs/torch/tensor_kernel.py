@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bblr.designs.base import Curvature, Design
+from bblr._numeric.tensors import local
+from bblr.designs.base import Design
 from bblr.designs.gram.algebra import Algebra, Floats
 from bblr.designs.gram.centres import Basis
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
@@ -44,23 +45,10 @@ class DeviceAlgebra(Algebra):
         """Return a matrix of zeros."""
         return torch.zeros(rows, columns, dtype=torch.float64, device=self.device)
 
-    def eye(self, size: int) -> Tensor:
-        """Return the identity."""
-        return torch.eye(size, dtype=torch.float64, device=self.device)
-
-    def local(self, matrix: Tensor) -> Floats:
-        """Return a matrix as a NumPy array."""
-        found: Floats = matrix.cpu().numpy()
-        return found
-
     def eigh(self, matrix: Tensor) -> tuple[Floats, Tensor]:
         """Return the eigenvalues of a symmetric matrix, in rising order, and the vectors."""
         values, vectors = torch.linalg.eigh(matrix)
         return self.local(values), vectors
-
-    def times_columns(self, matrix: Tensor, factors: Floats) -> Tensor:
-        """Return the matrix with its columns multiplied by numbers."""
-        return matrix * self.tensor(factors)
 
     def solve_lower(self, factor: Tensor, right: Tensor) -> Tensor:
         """Return the solution of a lower triangular system."""
@@ -193,8 +181,8 @@ class TorchKernelDesign(TorchDesign):
     def __init__(self, gram: DeviceGram, basis: Basis, kept: list[Tensor], step: int) -> None:
         m = basis.transform.shape[1]
         empty = torch.empty((0, m), dtype=torch.float64, device=gram.device)
-        self._take(kept or [empty], gram.device, True)
-        self.n_rows, self.n_features = gram.n_rows, m
+        super().__init__(kept or [empty], gram.device, True)
+        self.n_rows = gram.n_rows
         self.gram, self.basis, self.step = gram, basis, step
         self._known = sum(len(part) for part in kept)
 
@@ -203,10 +191,10 @@ class TorchKernelDesign(TorchDesign):
         return self
 
     def newton(self, *_: Any) -> None:
-        """Leave it to the caller: not all features are at hand."""
+        """Leave it to the caller: not all features are available."""
 
-    def _picked(self, rows: NDArray[np.intp]) -> TorchDesign:
-        return TorchDesign(self._made(rows), self.device)
+    def _picked(self, rows: Any) -> Tensor:
+        return self._made(np.asarray(local(rows)))
 
     def _made(self, rows: Any) -> Tensor:
         return self.gram.native(rows, self.basis.centres) @ self.basis.transform
@@ -226,18 +214,3 @@ class TorchKernelDesign(TorchDesign):
     def column(self, j: int) -> tuple[None, Any]:
         """Return the values of feature j."""
         return None, torch.cat([X[:, j] for _, X in self._blocks(wide=True)])
-
-    def _row(self, i: int) -> Tensor:
-        return self._made(slice(i, i + 1))[0]
-
-    def _curvature(self, rows: Tensor, weight: Tensor, centre: Floats) -> Curvature:
-        d = self.n_features
-        origin = torch.as_tensor(centre, device=self.device)
-        cross, edge = self.gram.algebra.zeros(d, d), self.gram.algebra.zeros(1, d)[0]
-        for s in range(0, len(rows), self.step):
-            X = self._made(rows[s : s + self.step].cpu().numpy()) - origin
-            pulled = X * weight[s : s + self.step, None]
-            cross += pulled.T @ X
-            edge += pulled.sum(dim=0)
-        local = self.gram.algebra.local
-        return Curvature(local(cross), local(edge), float(weight.sum()))

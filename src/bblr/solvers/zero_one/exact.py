@@ -8,7 +8,8 @@ The rows that pass through the vertex themselves make a problem of one dimension
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -93,16 +94,11 @@ def _line(problem: ZeroOneProblem) -> list[_Cell]:
 def _plane(problem: ZeroOneProblem, progress: Progress) -> Any:
     """Yield cells that beat all those before, until every vertex has been seen."""
     rows = [whole_numbers(row) for row in problem.given]
-    if problem.size == 1:
-        signs = np.array([np.sign(row[0]) for row in rows], dtype=np.int8)
-        for side in (signs, -signs):
-            yield _Cell(float(problem.weight @ (side < 0)), side.astype(np.int8))
-        return
     if problem.size == 2:
         yield _around(rows, problem.weight, progress)
         return
     best, flat = np.inf, True
-    for i in range(len(rows)):
+    for i in range(len(rows) if problem.size == MAX_SIZE else 0):
         if progress.expired:
             return
         for j, signs in _vertices_of(problem, rows, i):
@@ -121,12 +117,9 @@ def _plane(problem: ZeroOneProblem, progress: Progress) -> Any:
                     yield cell
     if flat:
         # All rows are multiples of one: two cells.
-        first = rows[0]
-        signs = np.array(
-            [np.sign(sum(a * b for a, b in zip(row, first, strict=True))) for row in rows]
-        ).astype(np.int8)
+        signs = _signs(sum(map(operator.mul, row, rows[0])) for row in rows)
         for side in (signs, -signs):
-            yield _Cell(float(problem.weight @ (side < 0)), side.astype(np.int8))
+            yield _Cell(float(problem.weight @ (side < 0)), side)
 
 
 def _first_of_its_vertex(rows: Sequence[Row], i: int, j: int, signs: Signs) -> bool:
@@ -168,7 +161,7 @@ def _some_vertices(
             continue
         found = signs[k].copy()
         for m in np.flatnonzero(np.abs(scores[k]) <= doubt[k]).tolist():
-            value = sum(a * b for a, b in zip(exact, rows[m], strict=True))
+            value = sum(map(operator.mul, exact, rows[m]))
             found[m] = (value > 0) - (value < 0)
         yield j, found
 
@@ -223,5 +216,5 @@ def _around(rows: Sequence[Row], weight: Floats, progress: Progress | None = Non
     return best
 
 
-def _signs(values: Any) -> Signs:
+def _signs(values: Iterable[Any]) -> Signs:
     return np.array([(v > 0) - (v < 0) for v in values], dtype=np.int8)

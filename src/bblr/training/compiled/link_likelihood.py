@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 from numba import njit
@@ -11,6 +11,14 @@ from bblr._numeric.elementary import JIT, exp_minus_abs, log_in_place
 
 # Rows of a block: its work space stays in the first cache.
 _ROWS = 256
+
+
+@njit(**JIT)
+def _clear(slope, bend):
+    for j in range(len(slope)):
+        slope[j] = 0.0
+        for k in range(len(slope)):
+            bend[j, k] = 0.0
 
 
 @njit(**JIT)
@@ -27,7 +35,7 @@ def _two_plateaus(low, high, gamma, decision, y, weight, slope, bend):
     z, e, own = np.empty(_ROWS), np.empty(_ROWS), np.empty(_ROWS)
     bits = np.empty(_ROWS, np.int64)
     value = 0.0
-    slope[:], bend[:] = 0.0, 0.0
+    _clear(slope, bend)
     for start in range(0, len(decision), _ROWS):
         n = min(_ROWS, len(decision) - start)
         d, label, w = decision[start:], y[start:], weight[start:]
@@ -72,6 +80,9 @@ def _two_plateaus(low, high, gamma, decision, y, weight, slope, bend):
     return value
 
 
+# Steps of a descent, halvings of a step, and what one must move by to go on.
+_STEPS, _HALVINGS, _STILL = 100, 40, 1e-10
+_SWEEPS = 30
 # Free parameters of plateaus beyond this are those of plateaus at 0, 1/2 or 1.
 _FAR = 30.0
 # Width of a vague prior on log gamma about the scale of the scores: where the classes separate
@@ -99,8 +110,9 @@ def _penalised(free, decision, y, weight, slope, bend):
     slope[1] += 1.0 / rest
     bend[0, 0] += 1.0 / low**2
     bend[1, 1] += 1.0 / rest**2
-    once = np.array([low * (1.0 - 2.0 * low), -rest * (1.0 - 2.0 * rest), gamma])
-    twice = np.array([once[0] * (1.0 - 4.0 * low), once[1] * (1.0 - 4.0 * rest), gamma])
+    by_low, by_high = low * (1.0 - 2.0 * low), -rest * (1.0 - 2.0 * rest)
+    once = (by_low, by_high, gamma)
+    twice = (by_low * (1.0 - 4.0 * low), by_high * (1.0 - 4.0 * rest), gamma)
     for j in range(3):
         for k in range(j, 3):
             bend[j, k] *= once[j] * once[k]
@@ -113,6 +125,75 @@ def _penalised(free, decision, y, weight, slope, bend):
 
 
 @njit(**JIT)
+def _turned_step(bend, slope, least, step):
+    """Write a Newton step with negative curvature turned over; return its slope.
+
+    Jacobi's rotations find the eigenvectors of so small a matrix. No step is longer than 2.
+    """
+    size = len(slope)
+    vectors = np.eye(size)
+    matrix = np.empty((size, size))
+    for j in range(size):
+        for k in range(size):
+            matrix[j, k] = bend[j, k]
+    for _ in range(_SWEEPS):
+        off, on = 0.0, 0.0
+        for j in range(size):
+            on += matrix[j, j] ** 2
+            for k in range(j):
+                off += matrix[j, k] ** 2
+        if off <= 1e-34 * on:
+            break
+        for j in range(size):
+            for k in range(j + 1, size):
+                _rotate(matrix, vectors, j, k)
+    largest = 0.0
+    for j in range(size):
+        largest = max(largest, abs(matrix[j, j]))
+        step[j] = 0.0
+    for j in range(size):
+        along = 0.0
+        for k in range(size):
+            along += vectors[k, j] * slope[k]
+        along /= max(abs(matrix[j, j]), 1e-8 * largest + least)
+        for k in range(size):
+            step[k] -= along * vectors[k, j]
+    shorter = min(1.0, 2.0 / max(_largest(step), 1e-300))
+    downhill = 0.0
+    for j in range(size):
+        step[j] *= shorter
+        downhill += step[j] * slope[j]
+    return downhill
+
+
+@njit(**JIT)
+def _rotate(matrix, vectors, j, k):
+    """Make one entry off the diagonal zero."""
+    if matrix[j, k] == 0.0:
+        return
+    half = 0.5 * (matrix[k, k] - matrix[j, j]) / matrix[j, k]
+    t = (1.0 if half >= 0.0 else -1.0) / (abs(half) + sqrt(half * half + 1.0))
+    c = 1.0 / sqrt(t * t + 1.0)
+    s = t * c
+    for i in range(len(matrix)):
+        a, b = matrix[i, j], matrix[i, k]
+        matrix[i, j], matrix[i, k] = c * a - s * b, s * a + c * b
+    for i in range(len(matrix)):
+        a, b = matrix[j, i], matrix[k, i]
+        matrix[j, i], matrix[k, i] = c * a - s * b, s * a + c * b
+        a, b = vectors[i, j], vectors[i, k]
+        vectors[i, j], vectors[i, k] = c * a - s * b, s * a + c * b
+
+
+@njit(**JIT)
+def _largest(step):
+    size = 0.0
+    for j in range(len(step)):
+        size = max(size, abs(step[j]))
+    return size
+
+
+@njit(**JIT)
 def likeliest(free, decision, y, weight):
     """Descend from free parameters to the likeliest ones; return them and their value.
 
@@ -120,29 +201,27 @@ def likeliest(free, decision, y, weight):
     the same data presented in another way. Negative curvature is turned over.
     """
     x, slope, bend = free.copy(), np.empty(3), np.empty((3, 3))
-    new_slope, new_bend = np.empty(3), np.empty((3, 3))
+    there, new_slope, new_bend = np.empty(3), np.empty(3), np.empty((3, 3))
+    step = np.empty(3)
     value = _penalised(x, decision, y, weight, slope, bend)
-    for _ in range(100):
-        values, vectors = np.linalg.eigh(bend)
-        size = np.abs(values)
-        along = vectors.T @ slope / np.maximum(size, 1e-8 * size.max() + 1e-12)
-        step = -(vectors @ along)
-        length = np.abs(step).max()
-        if not length > 0.0:
-            break
-        step *= min(1.0, 2.0 / length)
-        downhill, t, found = step @ slope, 1.0, False
-        for _ in range(40):
-            new = _penalised(x + t * step, decision, y, weight, new_slope, new_bend)
+    for _ in range(_STEPS):
+        downhill = _turned_step(bend, slope, 1e-12, step)
+        t, found = 1.0, False
+        for _ in range(_HALVINGS):
+            for j in range(3):
+                there[j] = x[j] + t * step[j]
+            new = _penalised(there, decision, y, weight, new_slope, new_bend)
             if new <= value + 1e-4 * t * downhill:
                 found = True
                 break
             t *= 0.5
-        if not found:
+        if not found or not downhill < 0.0:
             break
-        x, value = x + t * step, new
-        slope[:], bend[:] = new_slope, new_bend
-        if np.abs(t * step).max() < 1e-10:
+        x, there = there, x
+        slope, new_slope = new_slope, slope
+        bend, new_bend = new_bend, bend
+        value = new
+        if t * _largest(step) < _STILL:
             break
     return x, value
 
@@ -157,7 +236,7 @@ def _one_plateau(free, below, y, weight, most, slope, bend):
     rows, classes = below.shape
     share = 1.0 / (1.0 + exp(-min(max(free[0], -_FAR), _FAR)))
     w, gamma = most * share, exp(min(max(free[1], -_FAR), _FAR))
-    slope[:], bend[:] = 0.0, 0.0
+    _clear(slope, bend)
     value, total = 0.0, 0.0
     for i in range(rows):
         norm, first, second = 0.0, 0.0, 0.0
@@ -191,8 +270,10 @@ def _one_plateau(free, below, y, weight, most, slope, bend):
     bend[1, 1] = bend[1, 1] * gamma * gamma + slope[1] * gamma + 1.0 / LOG_GAMMA_SCALE**2
     slope[0] *= once
     slope[1] = slope[1] * gamma + free[1] / LOG_GAMMA_SCALE**2
-    slope /= total
-    bend /= total
+    for j in range(2):
+        slope[j] /= total
+        for k in range(2):
+            bend[j, k] /= total
     return value / total
 
 
@@ -200,28 +281,26 @@ def _one_plateau(free, below, y, weight, most, slope, bend):
 def likeliest_plateau(free, below, y, weight, most):
     """Descend to the likeliest weight and sharpness of a link with one plateau for all classes."""
     x, slope, bend = free.copy(), np.empty(2), np.empty((2, 2))
-    new_slope, new_bend = np.empty(2), np.empty((2, 2))
+    there, new_slope, new_bend = np.empty(2), np.empty(2), np.empty((2, 2))
+    step = np.empty(2)
     value = _one_plateau(x, below, y, weight, most, slope, bend)
-    for _ in range(100):
-        values, vectors = np.linalg.eigh(bend)
-        size = np.abs(values)
-        along = vectors.T @ slope / np.maximum(size, 1e-8 * size.max() + 1e-14)
-        step = -(vectors @ along)
-        length = np.abs(step).max()
-        if not length > 0.0:
-            break
-        step *= min(1.0, 2.0 / length)
-        downhill, t, found = step @ slope, 1.0, False
-        for _ in range(40):
-            new = _one_plateau(x + t * step, below, y, weight, most, new_slope, new_bend)
+    for _ in range(_STEPS):
+        downhill = _turned_step(bend, slope, 1e-14, step)
+        t, found = 1.0, False
+        for _ in range(_HALVINGS):
+            for j in range(2):
+                there[j] = x[j] + t * step[j]
+            new = _one_plateau(there, below, y, weight, most, new_slope, new_bend)
             if new <= value + 1e-4 * t * downhill:
                 found = True
                 break
             t *= 0.5
-        if not found:
+        if not found or not downhill < 0.0:
             break
-        x, value = x + t * step, new
-        slope[:], bend[:] = new_slope, new_bend
-        if np.abs(t * step).max() < 1e-10:
+        x, there = there, x
+        slope, new_slope = new_slope, slope
+        bend, new_bend = new_bend, bend
+        value = new
+        if t * _largest(step) < _STILL:
             break
     return x, value

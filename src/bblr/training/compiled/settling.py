@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from bblr._numeric.elementary import JIT
-from bblr.designs.small_tables import cholesky, newton_descent, second_moments
-from bblr.losses.fused import BETA_BERNOULLI, FusedLoss, fisher_weights, value_residual
+from bblr.designs.small_tables import cholesky, second_moments
+from bblr.losses.fused import fisher_weights, value_residual
 
 # Rows of a block: its work space stays in the first cache.
 _ROWS = 256
 
 
 class Limits(NamedTuple):
-    """When penalty and plateaus are settled, and how far they may go.
+    """How far penalty and plateaus may go.
 
-    Of `rounds` at most; `steady` is what log l2 and `steady_low` what the plateaus may still move
-    by. `imagined` rows add to the total, `least_rest` is the least that a row leaves to others.
+    `total` is the weight of all rows, `imagined` that of rows which are added to them, and
+    `least_rest` the least that a row leaves to others.
     """
 
-    rounds: int
-    steady: float
-    steady_low: float
     least_l2: float
     most_l2: float
+    total: float
     imagined: float
     most_low: float
     em_steps: int
@@ -48,8 +46,9 @@ def stray_share(own, codes, weight, low, pseudo, total, most, steps):
     ends = np.zeros(classes + 1, np.int64)
     for i in range(len(codes)):
         ends[codes[i] + 1] += 1
-    ends = np.cumsum(ends)
-    place, grouped = ends[:-1].copy(), np.empty((2, len(own)))
+    for k in range(classes):
+        ends[k + 1] += ends[k]
+    place, grouped = ends[:classes].copy(), np.empty((2, len(own)))
     for i in range(len(codes)):
         k = codes[i]
         grouped[0, place[k]], grouped[1, place[k]] = own[i], weight[i]
@@ -109,9 +108,11 @@ def row_variances(Zt, inverse, out):
     for start in range(0, n, _ROWS):
         stop = min(start + _ROWS, n)
         own, part = out[start:stop], along[: stop - start]
-        own[:] = 0.0
+        for i in range(len(own)):
+            own[i] = 0.0
         for j in range(size):
-            part[:] = 0.0
+            for i in range(len(part)):
+                part[i] = 0.0
             for k in range(j + 1):
                 column = Zt[k, start:stop]
                 for i in range(len(part)):
@@ -135,46 +136,21 @@ def alone_scores(fused, Zt, raw, y, unit, inverse, least_rest):
 
 
 @njit(**JIT)
-def settle_two(
-    Zt, y, weight, unit, penalised, theta, l2, low, gamma, find_l2, find_low, pseudo, rules, limits
-):
-    """Find the penalty and the plateaus of two classes, by the steps of `marginal.settle`.
+def settle_round(Zt, raw, y, weight, unit, fused, square, penalised, l2, low, pseudo, limits):
+    """Return the penalty and the plateaus that suit a fit to two classes.
 
-    `rules` are those of the Newton steps of a round.
+    `square` is the squared length of its weights, `pseudo` what imagined rows add to each class.
     """
-    n, total, unit_weight = len(y), weight.sum(), min(1.0, weight.max())
-    fisher, own = np.empty(n), np.empty(n)
-    codes = np.where(y > 0.0, 1, 0)
-    n_iter, done = 0, 0
-    while done < limits.rounds:
-        done += 1
-        fused = FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], 1.0 - low[0] - low[1])
-        theta, _, raw, taken, _ = newton_descent(
-            Zt, weight, y, weight, fused, l2, penalised, theta, rules, unit_weight, n
-        )
-        n_iter += taken
-        fisher_weights(fused, raw, weight, fisher)
-        inverse, settled = inverse_factor(Zt, fisher, l2, penalised, total)
-        new_l2, new_low = l2, low
-        if find_l2:
-            square = 0.0
-            for j in range(penalised):
-                square += theta[j] ** 2
-            new_l2 = min(
-                max(max(settled, 0.0) / max(square, 1e-300), limits.least_l2), limits.most_l2
-            )
-        if find_low:
-            alone = alone_scores(fused, Zt, raw, y, unit, inverse, limits.least_rest)
-            for i in range(n):
-                z = gamma * y[i] * alone[i]
-                own[i] = 1.0 / (1.0 + exp(-z)) if z >= 0.0 else exp(z) / (1.0 + exp(z))
-            new_low = stray_share(
-                own, codes, weight, low, pseudo, total + limits.imagined, limits.most_low,
-                limits.em_steps,
-            )  # fmt: skip
-        moved = abs(new_low[0] - low[0]) + abs(new_low[1] - low[1])
-        still = new_l2 == l2 or abs(log(new_l2 / l2)) < limits.steady
-        l2, low = new_l2, new_low
-        if still and moved < limits.steady_low:
-            break
-    return theta, l2, low, n_iter, done
+    n, gamma = len(raw), fused[1]
+    fisher, own, codes = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    fisher_weights(fused, raw, weight, fisher)
+    inverse, settled = inverse_factor(Zt, fisher, l2, penalised, limits.total)
+    new_l2 = max(max(settled, 0.0) / max(square, 1e-300), limits.least_l2)
+    alone = alone_scores(fused, Zt, raw, y, unit, inverse, limits.least_rest)
+    for i in range(n):
+        z = gamma * y[i] * alone[i]
+        own[i] = 1.0 / (1.0 + exp(-z)) if z >= 0.0 else exp(z) / (1.0 + exp(z))
+        codes[i] = 1 if y[i] > 0.0 else 0
+    total = limits.total + limits.imagined
+    new_low = stray_share(own, codes, weight, low, pseudo, total, limits.most_low, limits.em_steps)
+    return min(new_l2, limits.most_l2), new_low

@@ -1,0 +1,185 @@
+"""How the scores of a row are laid out: one for two classes, or one for each of more.
+
+What depends on that stands here, once; everything else asks for the :func:`layout` of its scores.
+Scores and labels are arrays or tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bblr._numeric.tensors import beside, floats, is_tensor, namespace
+
+# Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
+FAR = 2.0**52
+
+
+def class_numbers(y: Any) -> Any:
+    """Return labels or truth values as whole numbers that index an array or a tensor."""
+    return y.long() if is_tensor(y) else np.asarray(y, dtype=np.intp)
+
+
+def log_sigmoid(z: Any) -> Any:
+    """Return the logarithm of the sigmoid, linear where the sigmoid itself would underflow."""
+    xp = namespace(z)
+    return xp.where(z < 0, z, 0.0) - xp.log1p(xp.exp(-abs(z)))
+
+
+class OneScore:
+    """Two classes: one score a row, which has no second axis, and labels -1 and +1."""
+
+    # Beyond the first and the last breakpoint of a line a step goes on by 1.
+    far = 0.0
+
+    def score(self, raw: Any, k: int) -> Any:
+        """Return a view of score k of every row."""
+        return raw
+
+    def by_row(self, values: Any) -> Any:
+        """Return a number for each row, shaped to multiply its scores."""
+        return values
+
+    def labels(self, y: Any) -> Any:
+        """Return labels as they are computed with."""
+        return floats(y)
+
+    def codes(self, y: Any) -> Any:
+        """Return the class number of each label."""
+        return class_numbers(floats(y) > 0)
+
+    def is_wrong(self, y: Any, decision: Any) -> Any:
+        """Return which rows are errors, strictly: a tie is one."""
+        return ~(y * decision > 0)
+
+    def predicted(self, decision: Any) -> Any:
+        """Return the class number that each row is given."""
+        return class_numbers(decision > 0)
+
+    def shifted(self, raw: Any, shift: tuple[float, ...]) -> Any:
+        """Return the scores that decide."""
+        return raw + shift[0]
+
+    def log_share(self, scores: Any, y: Any) -> tuple[Any, Any]:
+        """Return the log of the sigmoid of the own class, and its derivative by the scores."""
+        return log_sigmoid(y * scores), y * namespace(scores).sigmoid(-y * scores)
+
+    def probability(self, scores: Any, low: tuple[float, ...], b: float) -> Any:
+        """Return low + b * sigmoid of the positive class."""
+        return low[1] + b * namespace(scores).sigmoid(scores)
+
+    def fisher(self, scores: Any, low: tuple[float, ...], b: float) -> Any:
+        """Return the Fisher information of each score."""
+        up, down = namespace(scores).sigmoid(scores), namespace(scores).sigmoid(-scores)
+        own, other = (
+            1.0 if least == 0.0 else b * s / (least + b * s)
+            for least, s in ((low[1], up), (low[0], down))
+        )
+        return up * down * own * other
+
+    def best(self, raw: Any, y: Any) -> Any:
+        """Return 1 where the own class has the largest score, 1/2 for a tie, 0 elsewhere."""
+        return np.heaviside(y * raw, 0.5)
+
+    def ends(self, raw: Any, change: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+        """Return where the loss changes along a line, by how much, and the loss far to the left.
+
+        A row that changes sign only beyond every float, or never, stands still.
+        """
+        xp = namespace(raw)
+        at = xp.where(change != 0, -raw / change, np.inf)
+        moves = (weight > 0) & (abs(at) < FAR)
+        # Far to the left exactly the rows that improve with the step are wrong.
+        rising = y * change > 0
+        left = (weight * xp.where(moves, rising, y * raw <= 0)).sum()
+        return at[moves], xp.where(rising, -weight, weight)[moves], left
+
+
+class SeveralScores:
+    """A score for each class, a column each; labels are class numbers."""
+
+    # Beyond the first and the last breakpoint of a line a step goes on by as much as it has come.
+    far = 1.0
+
+    def score(self, raw: Any, k: int) -> Any:
+        """Return a view of score k of every row."""
+        return raw[:, k]
+
+    def by_row(self, values: Any) -> Any:
+        """Return a number for each row, shaped to multiply its scores."""
+        return values[:, None]
+
+    def labels(self, y: Any) -> Any:
+        """Return labels as they are computed with."""
+        return class_numbers(y)
+
+    codes = labels
+
+    def is_wrong(self, y: Any, decision: Any) -> Any:
+        """Return which rows are errors, strictly: a tie is one."""
+        xp, place = namespace(decision), y[:, None]
+        own = xp.take_along_dim(decision, place, 1)[:, 0]
+        return ~(own > xp.amax(xp.scatter(decision, 1, place, -np.inf), 1))
+
+    def predicted(self, decision: Any) -> Any:
+        """Return the class number that each row is given."""
+        return decision.argmax(1)
+
+    def shifted(self, raw: Any, shift: tuple[float, ...]) -> Any:
+        """Return the scores that decide.
+
+        Two classes may have a column each: half of what tells them apart goes to either.
+        """
+        return raw + beside(shift if len(shift) > 1 else (-0.5 * shift[0], 0.5 * shift[0]), raw)
+
+    def log_share(self, scores: Any, y: Any) -> tuple[Any, Any]:
+        """Return the log of the softmax of the own class, and its derivative by the scores."""
+        xp, place = namespace(scores), y[:, None]
+        logs = xp.log_softmax(scores, 1)
+        # 1 - s_y from the others, without loss of digits where s_y is nearly 1.
+        others = xp.scatter(xp.exp(logs), 1, place, 0.0)
+        slope = xp.scatter(-others, 1, place, others.sum(1, keepdims=True))
+        return xp.take_along_dim(logs, place, 1)[:, 0], slope
+
+    def probability(self, scores: Any, low: tuple[float, ...], b: float) -> Any:
+        """Return low + b * softmax of each class."""
+        return beside(low, scores) + b * namespace(scores).softmax(scores, 1)
+
+    def fisher(self, scores: Any, low: tuple[float, ...], b: float) -> Any:
+        """Return the Fisher information of each score: the diagonal alone."""
+        xp, p = namespace(scores), self.probability(scores, low, b)
+        s = xp.softmax(scores, 1)
+        q = xp.where(p > 0, s * s / xp.where(p > 0, p, 1.0), 0.0)
+        return b**2 * (q * (1.0 - s) ** 2 + s * s * (q.sum(1, keepdims=True) - q))
+
+    def best(self, raw: Any, y: Any) -> Any:
+        """Return 1 where the own class has the largest score, its share of a tie, 0 elsewhere."""
+        best = raw == raw.max(axis=1, keepdims=True)
+        return np.take_along_axis(best / best.sum(axis=1, keepdims=True), y[:, None], 1)[:, 0]
+
+    def ends(self, raw: Any, change: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+        """Return where the loss changes along a line, by how much, and the loss far to the left.
+
+        A row is right while its own score exceeds every other one: on one open stretch of steps.
+        """
+        xp, place = namespace(raw), y[:, None]
+        lead = xp.scatter(xp.take_along_dim(raw, place, 1) - raw, 1, place, 1.0)
+        rise = xp.scatter(xp.take_along_dim(change, place, 1) - change, 1, place, 0.0)
+        cross = -lead / rise
+        low = xp.amax(xp.where(rise > 0, cross, -np.inf), 1)
+        high = xp.amin(xp.where(rise < 0, cross, np.inf), 1)
+        never = ((rise == 0) & (lead <= 0)).any(1)
+        held = weight * ((low < high) & ~never)
+        enters, leaves = (low > -np.inf) & (held > 0), (high < np.inf) & (held > 0)
+        at = xp.cat([low[enters], high[leaves]])
+        gain = xp.cat([-held[enters], held[leaves]])
+        return at, gain, weight.sum() - held[low == -np.inf].sum()
+
+
+_ONE, _SEVERAL = OneScore(), SeveralScores()
+
+
+def layout(raw: Any) -> OneScore | SeveralScores:
+    """Return how scores are laid out."""
+    return _ONE if raw.ndim < 2 else _SEVERAL

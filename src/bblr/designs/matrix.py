@@ -1,0 +1,100 @@
+"""What designs of a matrix in memory share: compiled passes over row ranges, one a thread."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.threads import map_ranges
+from bblr.designs.base import Design, Floats, Pass
+from bblr.designs.rows import Vector
+from bblr.losses import Loss
+
+
+class MatrixDesign(Design):
+    """A matrix whose arrays are handed to compiled passes.
+
+    A subclass has `_arrays`, which every pass begins with, its `_passes`, the number of its
+    `_entries`, and a rough number of operations of a pass, its `_work`.
+    """
+
+    _arrays: Any
+    _passes: Any
+    _entries: Any
+    _work: Any
+
+    def _narrowed(self, values: Floats) -> NDArray[Any]:
+        """Return numbers in the precision that products are formed in."""
+        return np.ascontiguousarray(values)
+
+    def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
+        # One private accumulator a thread, added in order: same threads, same bits. They are the
+        # price of threads: weights and sums travel from core to core. With six to eight entries a
+        # column, as in wide text, two threads gain nothing.
+        def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
+            own = np.zeros(shape)
+            return own, kernel(*self._arrays, *args, start, stop, own)
+
+        enough = self._entries >= 16 * int(np.prod(shape))
+        parts = map_ranges(part, self.n_rows, self._work if enough else 0)
+        total = parts[0][0]
+        for own, _ in parts[1:]:
+            total += own
+        return total, sum(value for _, value in parts if value is not None)
+
+    def _filled(self, kernel: Any, *args: Any) -> Floats:
+        """Return the vector that a pass writes, a number for each row."""
+        out = np.empty(self.n_rows)
+
+        def part(_: int, start: int, stop: int) -> None:
+            kernel(*self._arrays, *args, start, stop, out)
+
+        map_ranges(part, self.n_rows, self._work)
+        return out
+
+    def scores(self, coef: Floats, intercepts: Floats) -> Floats:
+        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        kernel = self._passes.scores
+        columns = [
+            self._filled(kernel, self._narrowed(own), float(intercept))
+            for own, intercept in zip(coef, intercepts, strict=True)
+        ]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    def rmatvec(self, residual: Floats) -> Floats:
+        """Return X.T @ residual of a per-row vector."""
+        own = self._narrowed(residual)
+        return self._sum_parts(self._passes.pull, (self.n_features,), own)[0]
+
+    def value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
+    ) -> Pass:
+        """Return the weighted loss and its derivatives and the scores, reading X once."""
+        fused: Any = loss.fused
+        if fused is None:
+            return super().value_gradient(coef, intercepts, y, weight, loss)
+        if len(coef) > 1:
+            return self._several_value_gradient(coef, intercepts, y, weight, fused)
+        own = self._narrowed(coef[0]), float(intercepts[0]), y, weight, fused
+        value, gradient, raw = self._one_value_gradient(*own)
+        return Pass(value, gradient[None, :-1], gradient[-1:], raw)
+
+    def _one_value_gradient(self, *args: Any) -> tuple[float, Floats, Floats]:
+        """Return the weighted loss, its gradient with the intercept's last, and the scores."""
+        raw = np.empty(self.n_rows)
+        kernel, shape = self._passes.value_gradient, (self.n_features + 1,)
+        gradient, value = self._sum_parts(kernel, shape, *args, raw)
+        return value, gradient, raw
+
+    @abstractmethod
+    def _several_value_gradient(
+        self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, fused: Any
+    ) -> Pass:
+        """Return the same for several scores a row."""
+
+    def square_norm(self, centre: Floats, scale: Floats) -> Floats:
+        """Return the squared length of each row, centred and scaled."""
+        return self._filled(self._passes.square_norm, centre, 1.0 / scale)

@@ -1,0 +1,112 @@
+"""How scores decide: which class a row is given, and whether that is an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import floats
+from bblr.losses.margins import Floats
+
+
+class Decisions:
+    """What a loss says of decisions; it may move them by a `shift`."""
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has: 1 with two classes."""
+        return 1
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return max(2, self.n_scores)
+
+    @property
+    def shift(self) -> tuple[float, ...]:
+        """What turns raw scores into those that decide, when added to them."""
+        return (0.0,) * self.n_scores
+
+    def wrong(self, y: Any, raw: Any) -> NDArray[np.bool_]:
+        """Return which examples are errors, strictly: a tie is one.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels.
+        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            True for an error.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli, Logistic, Plateaus
+        >>> Logistic().wrong([1, 1, -1], [0.5, 0.0, 0.5])
+        array([False,  True,  True])
+        >>> loss = BetaBernoulli(Plateaus.symmetric(0.3, 3))
+        >>> loss.wrong([0, 0], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+        array([False,  True])
+        """
+        decision = self.decision(raw)
+        form = layout(decision)
+        wrong: NDArray[np.bool_] = form.is_wrong(form.labels(y), decision)
+        return wrong
+
+    def decision(self, raw: Any) -> Floats:
+        """Return the scores that decide: the raw ones plus `shift`.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of the shape of raw
+            Positive where the positive one of two classes is predicted; of more, the class of the
+            largest one is.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli, Plateaus
+        >>> BetaBernoulli.binary(a=0.1, b=0.6).decision([0.0, 2.0]).round(2)
+        array([-0.69,  1.31])
+        >>> loss = BetaBernoulli(Plateaus((0.2, 0.1, 0.1)))
+        >>> loss.probability([[0.0, 0.3, 0.0]]).round(2)        # the plateaus outweigh the score
+        array([[0.38, 0.34, 0.28]])
+        >>> loss.decision([[0.0, 0.3, 0.0]]).round(2)
+        array([[ 0.  , -0.04, -0.34]])
+        """
+        raw = floats(raw)
+        decision: Floats = layout(raw).shifted(raw, self.shift)
+        return decision
+
+    def predicted(self, raw: Any) -> NDArray[np.intp]:
+        """Return the number of the class that each row is given.
+
+        Parameters
+        ----------
+        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Class numbers; of two classes the positive one is 1.
+
+        Examples
+        --------
+        >>> from bblr.losses import Logistic
+        >>> Logistic().predicted([-1.0, 2.0])
+        array([0, 1])
+        """
+        decision = self.decision(raw)
+        numbers: NDArray[np.intp] = layout(decision).predicted(decision)
+        return numbers

@@ -1,0 +1,198 @@
+"""Files that are refused: the message names the file, the place and the remedy."""
+
+import gzip
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bblr.io import read_table
+from tests.io.tables.tables import BASIC, fails
+
+
+def test_missing_file_names_its_neighbours(write):
+    path = write(BASIC, "heart.csv")
+    fails(path.with_name("haert.csv"), "heart.csv beside it", error=FileNotFoundError)
+    fails(path.with_name("nowhere") / "t.csv", "check the spelling", error=FileNotFoundError)
+
+
+def test_folder(tmp_path):
+    fails(tmp_path, "folder", error=IsADirectoryError)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.txt", "t.parquet", "t.svm"])
+def test_empty_file(write, name):
+    fails(write("", name), "empty")
+
+
+@pytest.mark.parametrize("text", ["\n\n", "  \n"])
+def test_blank_file(write, text):
+    fails(write(text), "empty")
+
+
+def test_header_only(write):
+    fails(write("a,b,y\n"), "no rows")
+
+
+@pytest.mark.parametrize(("row", "cells"), [("1,2", "2 cells"), ("1,2,0,9", "4 cells")])
+def test_ragged_rows_name_the_line(write, row, cells):
+    fails(write(f"a,b,y\n1,2,0\n\n{row}\n3,4,1\n"), "line 4", cells, "header has 3")
+
+
+def test_unclosed_quote(write):
+    fails(write('a,y\n1,"x\n2,z\n'), "line", "quotes")
+
+
+def test_no_header(write):
+    fails(write("1,2.5,-1\n3,4,1\n"), "first line holds only numbers", "header")
+
+
+def test_unnamed_and_repeated_columns(write):
+    fails(write("b,,y\n0,1,0\n1,2,1\n"), "column 2 has no name")
+    fails(write(",b,,y\n0,0,1,0\n1,1,2,1\n"), "column 3 has no name")
+    fails(write("a,a,y\n0,1,0\n1,2,1\n"), "'a' occurs more than once")
+
+
+def test_one_column(write):
+    fails(write("a b y\n1 2 0\n2 3 1\n"), "1 column(s)", "separated by commas")
+
+
+def test_target_not_there(write):
+    path = write("weight,Class,y\n1,0,0\n2,1,1\n")
+    fails(path, "target='klass'", "did you mean 'Class'", "'weight'", "'y'", target="klass")
+    with pytest.raises(ValueError, match="its columns are") as caught:
+        read_table(path, target="zzz")
+    assert "did you mean" not in str(caught.value)
+
+
+def test_target_with_svmlight(write):
+    fails(write("1 1:2\n-1 1:3\n", "t.svm"), "target='y'", "leave target out", target="y")
+
+
+@pytest.mark.parametrize("cell", ["", "?", "NA", "nan"])
+def test_column_without_any_value(write, cell):
+    fails(write(f"a,b,y\n1,{cell},0\n2,{cell},1\n"), "'b'", "no value", "drop='b'")
+
+
+def test_columns_to_drop_that_are_not_there(write):
+    for name, needle in {"z": "is not a column", "a": "is the target"}.items():
+        with pytest.raises(ValueError, match=f"^drop='{name}' {needle}"):
+            read_table(write(BASIC), target="a", drop=[name])
+    with pytest.raises(ValueError, match=r"^drop='x1': .*no names"):
+        read_table(write("1 1:2\n-1 1:3\n", "t.svm"), drop=["x1"])
+
+
+def test_missing_label(write):
+    fails(write("a,y\n1,0\n2,\n3,1\n"), "'y'", "1 missing", "last column", "in data row 2;")
+    gaps = "".join(f"1,{'' if row in (5, 17) else row % 2}\n" for row in range(1, 30))
+    fails(write("a,y\n" + gaps), "2 missing", "in data rows 5, 17;")
+    fails(write("a,y\n1,0\n1,1\n" + "1,\n" * 6), "in data rows 3, 4, 5, 6, 7, …;")
+
+
+@pytest.mark.parametrize("cell", ["inf", "-inf"])
+def test_infinite_labels(write, cell):
+    fails(write(f"a,y\n1,0\n2,1\n3,{cell}\n4,1\n"), "'y'", "1 infinite", "data row 3")
+    fails(write(f"0 1:2\n1 1:3\n{cell} 1:2\n0 1:1\n", "t.svm"), "1 infinite", "data row 3")
+
+
+def test_large_labels_are_not_mangled(write):
+    _, y, _ = read_table(write("a,y\n1,1e20\n2,0\n3,0\n"))
+    assert y.tolist() == [1e20, 0.0, 0.0]
+    _, y, _ = read_table(write(f"a,y\n1,{2.0**53 - 1}\n2,0.0\n3,0.0\n"))
+    assert y.dtype == np.int64 and y[0] == 2**53 - 1
+
+
+def test_infinite_feature(write):
+    fails(write("a,y\n1,0\ninf,1\n"), "'a'", "1 infinite")
+    fails(write("1 1:inf\n-1 1:3\n", "t.svm"), "x1", "infinite")
+
+
+@pytest.mark.parametrize("bad", ["oops", "1,5,0", "1.23,5"])
+def test_stray_text_among_numbers(write, bad):
+    fails(write(f"a;y\n1;0\n2;1\n3;1\n{bad};0\n"), "'a'", repr(bad), "data row 4")
+
+
+@pytest.mark.parametrize("text", ["a,y\n1,2.5\n2,0\n3,2.5\n", "2.5 1:1\n0 1:2\n2.5 1:3\n"])
+def test_labels_that_are_not_whole_are_a_quantity(write, text):
+    name = "t.csv" if "," in text else "t.svm"
+    fails(write(text, name), "not whole (2.5)", "classes are text, whole numbers or true/false")
+
+
+def test_all_unusable_columns_are_named_at_once(write, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "Patient ID": [f"p{i}" for i in range(60)],
+            "ok": np.arange(60.0),
+            "Visit date": pd.date_range("2020-01-01", periods=60),
+            "Fee": np.inf,
+            "empty": np.nan,
+            "y": np.arange(60) % 2,
+        }
+    )
+    frame.to_parquet(path := tmp_path / "t.parquet")
+    spare = ["Patient ID", "Visit date", "Fee", "empty"]
+    needles = ("4 columns", "'Patient ID' (text with 60 different values)", "(type datetime64")
+    fails(path, *needles, "'Fee' (60 infinite)", "'empty' (no values)", f"drop={spare!r}")
+    assert read_table(path, drop=spare)[2] == ["ok"]
+    text = "id;size;y\n" + "".join(f"r{i};{1 + i},500;{i % 2}\n" for i in range(60))
+    needle = "'size' (commas of decimals or of thousands, '1,500' (first in data row 1))"
+    fails(write(text), needle, "drop=['id']")
+
+
+def test_dates(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"]), "y": [0, 1]}).to_parquet(
+        path
+    )
+    fails(path, "'day'", "datetime64")
+    fails(path, "'day'", "datetime64", target="day")
+
+
+def test_number_of_classes(write):
+    fails(write("a,y\n1,x\n2,x\n"), "'y'", "one class only ('x')", "last column")
+    fails(write("y,a\n1,0\n2,1\n3,0\n"), "'y'", "3 classes in 3 rows (1, 2, 3)", target="y")
+    fails(write("y,a\n" + "".join(f"{i},0\n" for i in range(9))), "9 classes", "…", target="y")
+    assert read_table(write("a,y\n" + "1,x\n2,y\n3,z\n" * 2))[1].tolist() == ["x", "y", "z"] * 2
+    fails(write("1 1:2\n1 1:3\n", "t.svm"), "one class only")
+
+
+def test_malformed_svmlight_names_the_line(write):
+    fails(write("1 1:2\n-1 1=3\n", "t.svm"), "line 2", "1=3", "index:value")
+    fails(write("# nothing\n", "t.svm"), "no rows")
+
+
+def test_malformed_parquet(write):
+    fails(write("PAR1 not really", "t.parquet"), "not a sound Parquet file")
+
+
+def test_packed_and_binary_files(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(BASIC.encode()))
+    fails(path, "gzip", "unpack")
+    path = tmp_path / "t.csv"
+    path.write_bytes("a,y\nß,0\n".encode("latin-1"))
+    fails(path, "UTF-8")
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.XLSM", "t.csv", "t"])
+def test_workbooks_are_told_from_packed_files(tmp_path, name):
+    path = tmp_path / name
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    fails(path, "is an Excel workbook; save it as CSV (UTF-8) first")
+
+
+def test_other_workbooks_and_archives(tmp_path):
+    for name, needle in {"t.ods": "OpenDocument workbook", "t.zip": "packed with zip"}.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("mimetype", "something")
+        fails(tmp_path / name, needle)
+    (tmp_path / "t.xls").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600))
+    fails(tmp_path / "t.xls", "is an Excel workbook")
+    (tmp_path / "cut.csv").write_bytes(b"PK\x03\x04 cut short")
+    fails(tmp_path / "cut.csv", "packed with zip")
+
+
+def test_a_first_line_without_end(write):
+    fails(write('"' + "x" * 200_000 + "\n1,2\n"), "first line", "check the file")
