@@ -1,1 +1,1 @@
-"""Research on the library: what is measured beside it and does not belong into a wheel."""
+"""Research on the library: what is measured around it and does not belong in a wheel."""

@@ -1,10 +1,11 @@
-"""The audit of labels beside cleanlab, on twelve tables of the panorama.
+"""The audit of labels against cleanlab, on twelve tables of the panorama.
 
 Run ``python -m research.audit_panorama [--list choose|report]``. Settings are chosen on one list;
 the other is for one measurement. Labels are left as they are, flipped at random, or flipped from
 the largest class into the next. Printed for each table: the precision at the number of flips, of
-cleanlab and ours; the rows that ours flags where all labels are clean; and the estimated share of
-wrong labels beside the true one. ``python -m research.benchmarks 'audit-*'`` has the times.
+cleanlab and ours; the estimated share of wrong labels; and the rows, and the rows of one class,
+that ours flags where all labels are clean. Then the figures with their targets; times are those
+of the audit as it comes, as in ``python -m research.benchmarks 'audit-*'``.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from rich.console import Console
 from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.session import say
+from research.benchmarks.families import TIME_RATIO, time_audits
 from research.core.cases import Run
+from research.core.thresholds import Threshold, Verdict, verdict_frame
 from research.panorama.cells import ONE_WAY
 from research.studies.audit import ESTIMATORS, Audit
 
-__all__ = ["CONDITIONS", "DOZEN", "main", "report"]
+__all__ = ["CONDITIONS", "DOZEN", "main", "tables", "verdicts"]
 
 # Fixed before anything was measured: six of two classes, three with a rare one, three of many.
 DOZEN = {
@@ -40,43 +43,56 @@ CONDITIONS = {
     "one-sided 10 %": Condition(0.1, ONE_WAY, "training"),
     "one-sided 30 %": Condition(0.3, ONE_WAY, "training"),
 }
+_NO_LOWER = "tables with a precision no lower than cleanlab's"
 
 
-def report(found: pd.DataFrame, console: Console) -> None:
-    """Print the precisions of each table, and how the audits stand to their targets."""
-    found["noise"] = found["condition"].map({str(vars(c)): name for name, c in CONDITIONS.items()})
-    flagged: Any = (
-        100 * found[found["noise"] == "clean"].groupby("data")[["flagged", "worst"]].max()
-    )
+def _means(found: pd.DataFrame) -> Any:
+    """Return the means over draws by table and condition, and whether ours is no lower."""
     noisy = found[found["noise"] != "clean"]
-    columns = ["own", "baseline", "estimated", "flipped"]
+    columns = ["own", "baseline", "estimated"]
     means: Any = noisy.groupby(["data", "noise"], sort=False)[columns].mean()
     # Equal counts must not differ by rounding.
-    means["no lower"] = (means["own"] - means["baseline"]).round(9) >= 0
-    rows = []
-    for data, own in means.groupby("data", sort=False):
-        texts = {
-            f"{noise}\ncleanlab, ours": f"{row.baseline:.3f} {row.own:.3f}"
-            f"{'+' if row['no lower'] else '-'}"
-            for (_, noise), row in own.iterrows()
-        }
-        share = " ".join(shown(100 * row.estimated, "{:.0f}") for _, row in own.iterrows())
-        clean = "{:.1f} {:.0f}".format(*flagged.loc[data])
-        rows.append({"table": data, **texts, "wrong, %\nestimated": share, "clean\n%": clean})
-    console.print(terminal_table(pd.DataFrame(rows)))
-    count = len(rows)
+    means["gain"] = (means["own"] - means["baseline"]).round(9)
+    return means
+
+
+def _flagged(found: pd.DataFrame) -> Any:
+    """Return what is flagged of clean tables, in per cent: of the rows, and of one class."""
+    clean = found[found["noise"] == "clean"]
+    return 100 * clean.groupby("data")[["flagged", "worst"]].max()
+
+
+def tables(found: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each table, as texts."""
+    flagged, rows = _flagged(found), []
+    for data, own in _means(found).groupby("data", sort=False):
+        row = {"table": data}
+        for (_, noise), mean in own.iterrows():
+            sign = "+" if mean["gain"] >= 0 else "-"
+            row[f"{noise}\ncleanlab, ours"] = f"{mean['baseline']:.3f} {mean['own']:.3f}{sign}"
+        row["wrong, %\nestimated"] = " ".join(shown(100 * v, "{:.0f}") for v in own["estimated"])
+        row["clean\n%"] = "{:.1f} {:.0f}".format(*flagged.loc[data])
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def verdicts(found: pd.DataFrame, ratio: float | None = None) -> list[Verdict]:
+    """Hold precision, time over cleanlab's and flags on clean data against their targets."""
+    means, count = _means(found), found["data"].nunique()
+    lines = []
     for noise, own in means.groupby("noise", sort=False):
-        wins = own["no lower"].sum()
-        line = f"{own['baseline'].mean():.3f} {own['own'].mean():.3f}, no lower on {wins}"
-        say(console, f"{noise}: {line} of {count}")
-    gains: Any = (means["own"] - means["baseline"]).groupby("data").mean().round(9) >= 0
-    say(console, f"mean of the three: no lower on {gains.sum()} of {count} (target: 9)")
-    most, worst = flagged.max()
-    say(
-        console,
-        f"clean: at most {most:.1f} % of the rows (target: 3) and {worst:.0f} % of a class "
-        "(target: 10)",
-    )
+        note = f"of {count}; mean {own['own'].mean():.3f}, cleanlab {own['baseline'].mean():.3f}"
+        lines.append(Threshold(f"{noise}: {_NO_LOWER}").judge((own["gain"] >= 0).sum(), note))
+    overall = (means["gain"].groupby("data").mean().round(9) >= 0).sum()
+    rows, of_class = _flagged(found).max()
+    most = Threshold(f"mean of the three: {_NO_LOWER}", ">=", 9)
+    return [
+        *lines,
+        most.judge(overall, f"of {count}"),
+        Threshold(TIME_RATIO, "<=", 0.5).judge(ratio),
+        Threshold("clean: most rows of a table flagged, %", "<=", 3).judge(rows),
+        Threshold("clean: most rows of a class flagged, %", "<=", 10).judge(of_class),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", dest="listed", choices=list(DOZEN), default="choose")
     parser.add_argument("--estimator", choices=list(ESTIMATORS), default="default")
     parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--untimed", action="store_true", help="measure no times")
     parser.add_argument("--jobs", type=int, default=cpu_count())
     chosen = parser.parse_args(arguments)
     tasks = [
@@ -94,14 +111,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(chosen.draws)
     ]
     found = Run(jobs=chosen.jobs, console=Console(stderr=True)).frame(tasks)
-    found["condition"] = found["condition"].map(str)
+    names = {str(vars(condition)): name for name, condition in CONDITIONS.items()}
+    found["noise"] = found["condition"].map(str).map(names)
+    ratio = None
+    if not chosen.untimed:  # alone on the machine, after everything else
+        ratio = time_audits(Run(), DOZEN[chosen.listed], 3).figures[TIME_RATIO]
     console = Console()
     say(
         console,
         f"list {chosen.listed!r}, estimator {chosen.estimator!r}, {chosen.draws} draws; precision "
         "at the number of flips",
     )
-    report(found, console)
+    console.print(terminal_table(tables(found)), "")
+    console.print(terminal_table(verdict_frame(verdicts(found, ratio)), wrap=("Figure",)))
     return 0
 
 

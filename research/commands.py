@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +20,21 @@ Json = Annotated[
     Path | None,
     typer.Option("--json", help="Write figures, seed and versions here.", show_default=False),
 ]
+Records = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.jsonl",
+        help="Results as they come; run the same command again to resume from it.",
+        show_default=False,
+    ),
+]
+
+
+def _exit(work: Callable[[], int], **arguments: str) -> None:
+    """Do the work of a command and end with its status."""
+    from bblr.comparison.session import guarded
+
+    raise typer.Exit(guarded(work, **arguments))
 
 
 @app.command()
@@ -50,10 +67,10 @@ def reproduce(
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch data that are not at hand.")
+        bool, typer.Option("--download", help="Fetch data that are not available.")
     ] = False,
 ) -> None:
-    """Run the paper's tables and figures anew and show them beside what was printed.
+    """Run the paper's tables and figures again and show them next to what was printed.
 
     NAME is a table or a figure, as --list names them; all when left out. Research data are
     looked for in the folder named by BBLR_DATA_HOME; what is missing is left out and named.
@@ -63,10 +80,10 @@ def reproduce(
     if settings.pop("quick") and full:
         typer.echo("Error: --quick and --full exclude each other; name one", err=True)
         raise typer.Exit(2)
-    from research.paper.job import ReproduceJob, run_reproduce
+    from research.paper.job import run_reproduce
 
     level: Any = "full" if settings.pop("full") else "quick"
-    raise typer.Exit(run_reproduce(ReproduceJob(level=level, **settings)))
+    _exit(partial(run_reproduce, level=level, **settings), name="NAME")
 
 
 @app.command()
@@ -78,46 +95,21 @@ def claims(
     jobs: Jobs = None,
     repeats: Repeats = 10,
     seed: Seed = 0,
-    records: Annotated[
-        Path | None,
-        typer.Option(
-            help="Results as they come; run the same command again to resume from it.",
-            show_default=False,
-        ),
-    ] = None,
+    records: Records = None,
     out: Json = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where a figure misses its threshold.")
     ] = False,
 ) -> None:
-    """Measure what the project claims of its classifiers, beside the threshold of each figure.
+    """Measure what the project claims of its classifiers, each figure against its threshold.
 
     NAME is a claim, a pattern or a family of claims; all when left out. The claims on web8 and
     TREC07p need these data in the folder named by BBLR_DATA_HOME and are skipped without.
     """
-    from joblib import cpu_count
-    from rich.console import Console
+    settings = settings_of(locals(), "names")
+    from research.claims import run_claims
 
-    from bblr._settings import SettingError
-    from bblr.comparison.records import RecordsError, read_records
-    from bblr.comparison.session import MISUSED, check_least, refusal, say
-    from research import claims as known
-    from research.core.cases import Run, pick, run_cases, show_cases
-
-    messages = Console(stderr=True)
-    try:
-        check_least(jobs=(jobs, 1), repeats=(repeats, 1), seed=(seed, 0))
-        picked = pick(names or (), known.CLAIMS)
-        if list_only:
-            show_cases(picked)
-            return
-        if records is not None:
-            read_records(records)  # a file that holds something else is refused here
-        run = Run(seed, False, jobs or cpu_count(), repeats, records, messages)
-        raise typer.Exit(run_cases(picked, run, cases=known.CLAIMS, out=out, strict=strict))
-    except (SettingError, RecordsError) as error:
-        say(messages, refusal(error, name="NAME"))
-        raise typer.Exit(MISUSED) from None
+    _exit(partial(run_claims, **settings), name="NAME")
 
 
 @app.command()
@@ -141,7 +133,7 @@ def zero_one(
         bool, typer.Option(" /--no-intercept", help="Only hyperplanes through the origin.")
     ] = True,
     plot: Plot = Path("zero-one.png"),
-    out: Json = None,
+    records: Records = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", help="Print loss, bound and gap whenever one improves."),
@@ -152,9 +144,9 @@ def zero_one(
     Prints a table of losses, lower bounds and times, and draws losses and bounds over time.
     """
     settings = settings_of(locals(), "drop")
-    from research.studies.zero_one import ZeroOneJob, run_zero_one
+    from research.studies.zero_one import run_zero_one
 
-    raise typer.Exit(run_zero_one(ZeroOneJob(**settings)))
+    _exit(partial(run_zero_one, **settings), data="DATA")
 
 
 @app.command()
@@ -173,7 +165,7 @@ def sparsity(
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
     plot: Plot = Path("sparsity.png"),
-    out: Json = None,
+    records: Records = None,
 ) -> None:
     """Compare the support vectors of sparse kernel BBLR with those of an SVM as data grow.
 
@@ -181,9 +173,9 @@ def sparsity(
     number of vectors, and the weights before and after.
     """
     settings = settings_of(locals(), "drop")
-    from research.studies.sparsity_job import SparsityJob, run_sparsity
+    from research.studies.sparsity_job import run_sparsity
 
-    raise typer.Exit(run_sparsity(SparsityJob(**settings)))
+    _exit(partial(run_sparsity, **settings), data="DATA")
 
 
 @app.command()
@@ -212,7 +204,7 @@ def structured(
     folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
-    out: Json = None,
+    records: Records = None,
 ) -> None:
     """Compare joint decisions in groups of candidates with independent ones.
 
@@ -221,6 +213,6 @@ def structured(
     tests. The records are looked for in the folder named by BBLR_DATA_HOME, then downloaded.
     """
     settings = settings_of(locals(), "data")
-    from research.studies.structured import StructuredJob, run_structured
+    from research.studies.structured import run_structured
 
-    raise typer.Exit(run_structured(StructuredJob(**settings)))
+    _exit(partial(run_structured, **settings), data="DATA")

@@ -1,4 +1,4 @@
-"""Times and memory of bblr beside baselines: ``python -m research.benchmarks [NAME ...]``."""
+"""Times and memory of bblr against baselines: ``python -m research.benchmarks [NAME ...]``."""
 
 from functools import partial
 

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, cases: Mapping[str, Case] | Non
     """Run the chosen cases; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m research.benchmarks",
-        description="Time bblr beside baselines and print ratios.",
+        description="Time bblr against baselines and print ratios.",
     )
     add = parser.add_argument
     add(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,18 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from research.core.cases import Run, available
+from research.core.parts import Parts
 
 __all__ = [
-    "Parts", "at_hand", "correlated", "gaussian", "indicators", "many", "rings", "text", "trec07p",
+    "Parts",
+    "correlated",
+    "fetched",
+    "gaussian",
+    "indicators",
+    "many",
+    "rings",
+    "text",
+    "trec07p",
     "web8",
 ]  # fmt: skip
 
@@ -21,16 +30,7 @@ FLIPPED = 0.05
 BENT = 0.15
 
 
-class Parts(NamedTuple):
-    """Rows to fit and rows to test on."""
-
-    X: Any
-    y: Any
-    X_test: Any
-    y_test: Any
-
-
-def divide(X: Any, y: Any, n_train: int) -> Parts:
+def cut(X: Any, y: Any, n_train: int) -> Parts:
     """Take the first rows for training and the others for test."""
     return Parts(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
 
@@ -108,8 +108,8 @@ def gaussian(
     return X, y
 
 
-def at_hand(fetch: Any, **settings: Any) -> Any:
-    """Read rows and labels that are at hand, or skip the case."""
+def fetched(fetch: Any, **settings: Any) -> Any:
+    """Read rows and labels that are available, or skip the case."""
     return available(fetch, download_if_missing=False, return_X_y=True, **settings)
 
 
@@ -117,7 +117,7 @@ def web8(run: Run) -> tuple[Any, Any]:
     """Read the training rows of web8, or skip the case."""
     from bblr.datasets import fetch_web8
 
-    X, y = at_hand(fetch_web8)
+    X, y = fetched(fetch_web8)
     rows = slice(run.rows(len(y)))
     return X[rows], y[rows]
 
@@ -129,10 +129,9 @@ def trec07p(run: Run) -> Parts:
 
     from bblr.datasets import fetch_trec07p
 
-    X, y = at_hand(fetch_trec07p)
+    X, y = fetched(fetch_trec07p)
     rows = slice(run.rows(len(y)))
     X_train, X_test, y_train, y_test = train_test_split(
         X[rows].toarray(), y[rows], test_size=0.2, random_state=run.seed
     )
-    scaler = StandardScaler().fit(X_train)
-    return Parts(scaler.transform(X_train), y_train, scaler.transform(X_test), y_test)
+    return Parts(X_train, y_train, X_test, y_test).scaled(StandardScaler())

@@ -1,4 +1,4 @@
-"""Fits on a GPU and on a Dask cluster beside the same fits on the cores of one machine."""
+"""Fits on a GPU and on a Dask cluster against the same fits on the cores of one machine."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def _apart(model: Any, local: Any) -> float:
 @benchmark(
     "dask-partitions",
     "objective of DaskBBLRClassifier on 1, 2, 7 and 50 partitions, an empty one among them, "
-    "beside that of BBLRClassifier",
+    "against that of BBLRClassifier",
     Threshold("largest relative difference", "<=", 1e-8),
 )
 def partitions(run: Run) -> Measured:
@@ -285,7 +285,7 @@ def partitions(run: Run) -> Measured:
 
 @benchmark(
     "dask-killed",
-    "objective of DaskBBLRClassifier with a worker killed in the middle of the fit, beside that "
+    "objective of DaskBBLRClassifier with a worker killed in the middle of the fit, against that "
     "of BBLRClassifier",
     Threshold("relative difference", "<=", 1e-8),
 )

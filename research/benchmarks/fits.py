@@ -1,4 +1,4 @@
-"""Whole fits beside scikit-learn's linear classifiers, the first of a process, and warm ones."""
+"""Whole fits against scikit-learn's linear classifiers, the first of a process, and warm ones."""
 
 from __future__ import annotations
 

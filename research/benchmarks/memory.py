@@ -157,8 +157,8 @@ print(8 * design.n_rows * design.n_features / best)
 
 @benchmark(
     "out-of-core",
-    "BBLRClassifier().fit of rows on disk: resident memory beside a third of their size, and time "
-    "beside the same rows in memory",
+    "BBLRClassifier().fit of rows on disk: resident memory against a third of their size, and "
+    "time against the same rows in memory",
     Threshold("peak / allowed, memory map", "<=", 1.0),
     Threshold("peak / allowed, shards", "<=", 1.0),
     Threshold("time / in memory, memory map", "<=", 2.0),

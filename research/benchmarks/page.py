@@ -20,7 +20,7 @@ from bblr.comparison.document import markdown_table
 from research.benchmarks.timing import shown_ratio, shown_seconds, slope
 from research.benchmarks.tournaments import OURS
 from research.core.cases import read_cases
-from research.core.charts import COLOURS, Chart
+from research.core.charts import COLOURS, chart
 from research.core.thresholds import Threshold, number
 
 __all__ = ["draw", "main", "render"]
@@ -85,7 +85,7 @@ def _tournaments(found: Found) -> Iterator[str]:
         for name, frame in frames.items()
     ]
     overview = pd.concat(columns, axis=1).fillna("")
-    yield "## Beside the baselines"
+    yield "## Against the baselines"
     yield (
         "Time over ours: above 1 we are faster. Where a cell is empty, a baseline cannot do the "
         "work or was not installed."
@@ -170,7 +170,7 @@ def render(record: Mapping[str, Any], source: str) -> str:
 
 def draw(series: Mapping[str, Any], path: Path) -> None:
     """Draw times by size, both on logarithmic axes."""
-    with Chart(path, 6.4, 4.2) as figure:
+    with chart(path, 6.4, 4.2) as figure:
         axes = figure.add_subplot()
         for colour, mark, (name, points) in zip(
             COLOURS.values(), "osD^vPX", series["points"].items(), strict=False

@@ -18,7 +18,7 @@ from bblr.datasets import REVIEW_DOMAINS, fetch_reviews
 from bblr.designs import DenseDesign, ScaledDesign, SparseDesign
 from bblr.losses import BetaBernoulli
 from research.benchmarks import benchmark
-from research.benchmarks.data import at_hand, gaussian, web8
+from research.benchmarks.data import fetched, gaussian, web8
 from research.benchmarks.timing import Timing, Work, as_measured, race, seconds, show
 from research.core.cases import Measured, Run, Unavailable
 from research.core.thresholds import Threshold
@@ -161,7 +161,7 @@ def csr_web8(run: Run) -> Measured:
 def csr_reviews(run: Run) -> Measured:
     figures, notes, details = {}, [], {}
     for domain in REVIEW_DOMAINS:
-        X = at_hand(partial(fetch_reviews, domain))[0].tocsr()
+        X = fetched(partial(fetch_reviews, domain))[0].tocsr()
         timings = _csr(X, run)
         figures[f"{domain}: time / scipy"] = timings["passes"] / timings["scipy"]
         notes.append(f"{domain}, {X.shape[1]:,} words: {show(timings)}, {num_threads()} threads")
@@ -186,7 +186,7 @@ def _with_threads(count: int, work: Work) -> Any:
 
 @benchmark(
     "threads",
-    "two threads over one on 350,000 x 254: gradient, probe, zero-one line; a bare read beside",
+    "two threads over one on 350,000 x 254: gradient, probe, zero-one line; and a bare read",
     *(
         Threshold(f"{name}: one thread / two", ">=", 1.6)
         for name in ("gradient", "probe of 81 steps", "zero-one line")

@@ -1,4 +1,4 @@
-"""All baselines at one kind of work: times in turns, with what they get wrong beside them.
+"""All baselines at one kind of work: times in turns, with what they get wrong next to them.
 
 Everyone races with its own defaults: strength, tolerance and limit of iterations. Where a baseline
 states its strength by the row (skglm), it gets what C = 1 means to the others. What a baseline
@@ -32,9 +32,10 @@ from bblr import (
 )
 from bblr.datasets import REVIEW_DOMAINS, fetch_reviews, load_uci
 from research.benchmarks import benchmark, data
-from research.benchmarks.data import Parts, at_hand, divide
+from research.benchmarks.data import cut, fetched
 from research.benchmarks.timing import race, shown_ratio, shown_seconds
 from research.core.cases import Measured, Run
+from research.core.parts import Parts
 
 OURS = "bblr"
 
@@ -165,7 +166,7 @@ def tournament(
     *,
     score: str = ERROR,
 ) -> Measured:
-    """Fit every baseline in turns and put its time over that of the first beside its error.
+    """Fit every baseline in turns and put its time over that of the first next to its error.
 
     Parameters
     ----------
@@ -187,8 +188,10 @@ def tournament(
     """
     for baseline in baselines:
         # Compiled code is loaded before the clock runs.
-        _fit(baseline.make, parts.X[:TRIED], parts.y[:TRIED])
-    timings = race({b.name: partial(_fit, b.make, parts.X, parts.y) for b in baselines}, repeats)
+        _fit(baseline.make, parts.X_train[:TRIED], parts.y_train[:TRIED])
+    timings = race(
+        {b.name: partial(_fit, b.make, parts.X_train, parts.y_train) for b in baselines}, repeats
+    )
     ours = timings[baselines[0].name]
     table: list[dict[str, Any]] = []
     for baseline in baselines:
@@ -215,7 +218,7 @@ def tournament(
         for row in table
     ]
     notes += [f"{name}: {reason}" for name, reason in missing.items()]
-    details = {"shape": list(parts.X.shape), "score": score, "table": table}
+    details = {"shape": list(parts.X_train.shape), "score": score, "table": table}
     return Measured({}, notes, {**details, "missing": dict(missing)})
 
 
@@ -236,7 +239,7 @@ def _made(kind: str, run: Run) -> Parts:
     make, (rows, *shape) = SHAPES[kind]
     n_train = run.rows(rows)
     X, y = make(n_train + int(TEST_SHARE * n_train), *shape, run.seed)
-    return divide(X, y, n_train)
+    return cut(X, y, n_train)
 
 
 def _linear(run: Run, kind: str, fits: str) -> Measured:
@@ -254,7 +257,7 @@ for _kind, _fits, _about in (
 
 @benchmark("baselines-reviews", "fits of 1,500 reviews of books, 500 held out, counts of words")
 def baselines_reviews(run: Run) -> Measured:
-    X, y = at_hand(fetch_reviews, domain=REVIEW_DOMAINS[0])
+    X, y = fetched(fetch_reviews, domain=REVIEW_DOMAINS[0])
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run.seed, stratify=y
     )

@@ -1,4 +1,4 @@
-"""The claim about label audits: flipped labels found, beside cleanlab."""
+"""The claim about label audits: flipped labels found, against cleanlab."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRECISION = "share of sets with precision no lower than cleanlab's"
 
 @claim(
     "audit",
-    "10 % flipped labels found by find_label_errors, beside cleanlab with logistic regression",
+    "10 % flipped labels found by find_label_errors, against cleanlab with logistic regression",
     Threshold(_PRECISION, ">", 0.5),
 )
 def audit(run: Run) -> Measured:

@@ -1,14 +1,15 @@
-"""Claims by cross-validation on sets that are always at hand: errors, clean and noisy."""
+"""Claims by cross-validation on sets that are always available: errors, clean and noisy."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import sqrt
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bblr.comparison.cells import CLEAN, Cell, Condition, Fit
+from bblr.comparison.cells import CLEAN, Cell, Condition
 from bblr.comparison.compare import Comparison
 from bblr.comparison.methods import BASELINES, select_methods
 from bblr.comparison.records import Record
@@ -40,13 +41,14 @@ _LARGEST_SUM = f"largest sum of training errors, seeds {SEEDS[0]}-{SEEDS[-1]}"
 )
 def training_errors(run: Run) -> Measured:
     tables = [load_table(name) for name in UCI_NAMES]
-    fits = [
-        Fit(Cell(t.name, t.fingerprint, CLEAN, TRAINER.name, 0, 0, 1, seed), t, TRAINER)
+    cells = [
+        Cell.of(table, TRAINER, repeat=0, fold=0, folds=1, seed=seed)
         for seed in SEEDS
-        for t in tables
+        for table in tables
     ]
-    frame = run.frame(fits).pivot(index="seed", columns="data", values="train_errors")
-    frame = frame[[*UCI_NAMES]]
+    frame = run.frame(cells).pivot(index="seed", columns="data", values="train_errors")[
+        [*UCI_NAMES]
+    ]
     notes = [
         f"seed {seed}: {' + '.join(map(str, row))} = {row.sum()}" for seed, row in frame.iterrows()
     ]
@@ -64,7 +66,7 @@ def compare(
     tables = tables or tuple(load_table(name) for name in UCI_NAMES)
     methods = select_methods(names)
     found = Comparison(tables, methods, conditions, repeats=run.repeats, seed=run.seed)
-    return run.results(found.fits())
+    return run.results(found.cells())
 
 
 def _row(group: SetGroup, method: str) -> Row:
@@ -101,15 +103,7 @@ def _lines(summary: Summary, condition: Condition) -> list[str]:
 
 def _details(run: Run, summary: Summary) -> dict[str, Any]:
     tables = [
-        {
-            "data": group.data,
-            "condition": group.condition.label,
-            "method": row.method,
-            "errors": row.errors,
-            "rate": row.rate,
-            "log_loss": row.log_loss,
-            "z": {baseline: test.z for baseline, test in row.versus.items()},
-        }
+        {"data": group.data, "condition": group.condition.label, **asdict(row)}
         for group in (*summary.groups, *summary.totals)
         for row in group.rows
     ]
@@ -182,7 +176,7 @@ def uci_noisy(run: Run) -> Measured:
             gain, z = _pool(totals[BOTH], method, baseline)
             notes.append(
                 f"{method:6}{gain:+.1f} % below {baseline}, z {z:+.1f} (every repeat counted "
-                f"anew, as in the paper: {_paper_z(records, method, baseline):+.1f})"
+                f"separately, as in the paper: {_paper_z(records, method, baseline):+.1f})"
             )
     return Measured(figures, notes, _details(run, summary))
 
@@ -216,7 +210,7 @@ _FIGURES: dict[str, tuple[Relation, float]] = {
 
 @claim(
     "many-classes",
-    "BBLRClassifierCV on iris, wine and digits beside tuned multinomial regression",
+    "BBLRClassifierCV on iris, wine and digits against tuned multinomial regression",
     *(Threshold(figure, *limit) for figure, limit in _FIGURES.items()),
 )
 def many_classes(run: Run) -> Measured:

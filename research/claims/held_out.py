@@ -2,165 +2,97 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from joblib import parallel_config
-
-from bblr.comparison.methods import select_methods
+from bblr.comparison.sources import Table
 from research.claims import claim
 from research.core.cases import Measured, Run, available
-from research.core.thresholds import Threshold
+from research.core.thresholds import Relation, Threshold
+from research.paper.fits import Protocol, fits
+from research.paper.library import Library
 
-_TEST_SHARE = 0.2
+LIBRARY = Library()
+# BBLRClassifierCV() and BBLRClassifier().
+OURS, DEFAULT = "BBLR", "BBLR0"
 _ERROR = "test error, %"
 _FEWER = "test errors, % fewer than tuned LR"
 _ABOVE = "test error, points above the better of tuned LR and SVM"
-_OURS = "BBLRClassifierCV"
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Training and test part."""
-
-    X_train: Any
-    y_train: Any
-    X_test: Any
-    y_test: Any
+def load(data: str) -> Table:
+    """Load a data set of the paper that is available, or skip the claim."""
+    return available(lambda: LIBRARY.table(data))
 
 
-def web8(*, leak_free: bool = False) -> Parts:
-    """Load web8, if asked without the training rows that the test part repeats (all of it)."""
-    from bblr.datasets import fetch_web8
+def _claim(
+    name: str,
+    about: str,
+    threshold: tuple[str, Relation, float],
+    data: str,
+    methods: tuple[str, ...],
+    measure: Callable[[Any], float],
+) -> None:
+    """Claim something of the test errors of methods on the division that data come with."""
 
-    fetch = partial(fetch_web8, download_if_missing=False, return_X_y=True)
-    return available(lambda: Parts(*fetch(leak_free=leak_free), *fetch(subset="test")))
-
-
-def trec07p(seed: int, *, in_order: bool) -> Parts:
-    """Read TREC07p, dense and z-scored; the last fifth, or a random one, is the test part."""
-    from sklearn.model_selection import train_test_split
-    from sklearn.preprocessing import StandardScaler
-
-    from bblr.datasets import fetch_trec07p
-
-    X, y = available(fetch_trec07p, return_X_y=True)
-    order = {"shuffle": False} if in_order else {"random_state": seed}
-    X_train, X_test, y_train, y_test = train_test_split(
-        X.toarray(), y, test_size=_TEST_SHARE, **order
-    )
-    scaler = StandardScaler().fit(X_train)
-    return Parts(scaler.transform(X_train), y_train, scaler.transform(X_test), y_test)
-
-
-def own(run: Run) -> dict[str, Any]:
-    """Return our classifier, as it comes."""
-    from bblr import BBLRClassifierCV
-
-    return {_OURS: BBLRClassifierCV(random_state=run.seed)}
-
-
-def score(run: Run, parts: Parts, models: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Fit each model on the training part and count its test errors."""
-    found = {}
-    for name, model in models.items():
-        run.tell(f"fitting {name} ...")
-        started = time.perf_counter()
-        # Estimators with n_jobs=None take the number of jobs from here.
-        with parallel_config(n_jobs=run.jobs):
-            model.fit(parts.X_train, parts.y_train)
-        errors = int(np.sum(model.predict(parts.X_test) != parts.y_test))
-        found[name] = {
-            "errors": errors,
-            "rate": 100.0 * errors / len(parts.y_test),
-            "seconds": round(time.perf_counter() - started, 2),
-            "chosen": _chosen(model),
-        }
-    return found
-
-
-def _chosen(model: Any) -> dict[str, Any]:
-    """Return what a model chose by cross-validation."""
-    if hasattr(model, "best_params_"):
-        return {name.rpartition("__")[2]: value for name, value in model.best_params_.items()}
-    prior = model.prior_
-    penalty = float(getattr(model, "l2_", getattr(model, "l2", np.nan)))
-    gammas = [float(stage.gamma) for stage in model.path_]
-    return {"a": float(prior.a), "b": float(prior.b), "l2": penalty, "gammas": gammas}
-
-
-def _text(value: Any) -> str:
-    return " ".join(map(_text, value)) if isinstance(value, list) else f"{value:.3g}"
-
-
-def _held_out(
-    figure: str,
-    load: Callable[[Run], Parts],
-    baselines: tuple[str, ...],
-    measure: Callable[[dict[str, Any]], float],
-    models: Callable[[Run], dict[str, Any]] | None = None,
-) -> Callable[[Run], Measured]:
-    """Make a claim of the models' test errors beside those of tuned baselines."""
-
-    def work(run: Run) -> Measured:
-        parts = load(run)
-        sparse = hasattr(parts.X_train, "indptr")
-        theirs = select_methods(baselines) if baselines else ()
-        built = {m.name: m.build(run.seed, sparse=sparse) for m in theirs}
-        found = score(run, parts, {**(models or own)(run), **built})
+    def held_out(run: Run) -> Measured:
+        shared: Any = {"fingerprint": load(data).fingerprint, "seed": run.seed, "library": LIBRARY}
+        tasks = [task for m in methods for task in fits(Protocol(folds=0), data, m, **shared)]
+        found: Any = run.frame(tasks).set_index("method")
+        found["rate"] = 100.0 * found["errors"] / found["n_test"]
         notes = [
-            f"{name}: {m['errors']} errors ({m['rate']:.2f} %) in {m['seconds']:.1f} s; "
-            + ", ".join(f"{k} {_text(v)}" for k, v in m["chosen"].items())
-            for name, m in found.items()
+            f"{method}: {row.errors} errors ({row.rate:.2f} %) in {row.seconds:.1f} s"
+            for method, row in found.iterrows()
         ]
-        sizes = {"n_train": len(parts.y_train), "n_test": len(parts.y_test)}
-        details = {"seed": run.seed, **sizes, "models": found}
-        return Measured({figure: measure(found)}, notes, details)
+        sizes = {size: int(found[size].iloc[0]) for size in ("n_train", "n_test")}
+        models = found[["errors", "rate", "seconds"]].to_dict("index")
+        details = {"seed": run.seed, **sizes, "models": models}
+        return Measured({threshold[0]: measure(found)}, notes, details)
 
-    return work
-
-
-def _default(run: Run) -> dict[str, Any]:
-    from bblr import BBLRClassifier
-
-    return {_OURS: BBLRClassifier()}
+    claim(name, about, Threshold(*threshold))(held_out)
 
 
-def _fewer(found: dict[str, Any]) -> float:
-    return 100.0 * (1.0 - found[_OURS]["errors"] / found["LR"]["errors"])
+def _fewer(found: Any) -> float:
+    return 100.0 * (1.0 - found["errors"][OURS] / found["errors"]["LR"])
 
 
-claim(
+_claim(
     "web8",
     "BBLRClassifierCV on web8, official split (its test rows all stand in the training part)",
-    Threshold(_ERROR, "<=", 0.88),
-)(_held_out(_ERROR, lambda run: web8(), ("LR",), lambda found: found[_OURS]["rate"]))
-claim(
+    (_ERROR, "<=", 0.88),
+    "web8",
+    (OURS, "LR"),
+    lambda found: found["rate"][OURS],
+)
+_claim(
     "web8-leak-free",
     "BBLRClassifierCV on web8 without the training rows that occur in the test part",
-    Threshold(_ABOVE, "<=", 0.0),
-)(
-    _held_out(
-        _ABOVE,
-        lambda run: web8(leak_free=True),
-        ("LR", "SVM"),
-        lambda found: found[_OURS]["rate"] - min(found[name]["rate"] for name in ("LR", "SVM")),
-    )
+    (_ABOVE, "<=", 0.0),
+    "web8-leak-free",
+    (OURS, "LR", "SVM"),
+    lambda found: found["rate"][OURS] - found["rate"][["LR", "SVM"]].min(),
 )
-claim("web8-default", "BBLRClassifier() on web8, official split", Threshold(_ERROR, "<=", 1.0))(
-    _held_out(_ERROR, lambda run: web8(), (), lambda found: found[_OURS]["rate"], _default)
+_claim(
+    "web8-default",
+    "BBLRClassifier() on web8, official split",
+    (_ERROR, "<=", 1.0),
+    "web8",
+    (DEFAULT,),
+    lambda found: found["rate"][DEFAULT],
 )
-claim(
+_claim(
     "trec07p-random",
     "BBLRClassifierCV on TREC07p, a random fifth to test",
-    Threshold(_FEWER, ">=", 6.0),
-)(_held_out(_FEWER, lambda run: trec07p(run.seed, in_order=False), ("LR",), _fewer))
-claim(
+    (_FEWER, ">=", 6.0),
+    "trec07p-random",
+    (OURS, "LR"),
+    _fewer,
+)
+_claim(
     "trec07p-delivery",
     "BBLRClassifierCV on TREC07p in the order of delivery, the last fifth to test",
-    Threshold(_FEWER, ">=", 10.0),
-)(_held_out(_FEWER, lambda run: trec07p(run.seed, in_order=True), ("LR",), _fewer))
+    (_FEWER, ">=", 10.0),
+    "trec07p-delivery",
+    (OURS, "LR"),
+    _fewer,
+)

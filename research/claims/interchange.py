@@ -132,7 +132,7 @@ def _cell(data: str, name: str, model: Any, X: Any) -> Cell:
 
 @claim(
     "onnx",
-    "every classifier beside its ONNX graph in onnxruntime, on every data set at hand",
+    "every classifier against its ONNX graph in onnxruntime, on every data set available",
     Threshold(_LABELS, "<=", 0.0),
     Threshold(_PROBABILITIES, "<=", 1e-6),
 )

@@ -1,31 +1,32 @@
-"""Claims about kernel classifiers: errors and support vectors beside a kernel SVM."""
+"""Claims about kernel classifiers: errors and support vectors against a kernel SVM."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterable
+from math import nan
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bblr.comparison.cells import CLEAN, Condition
-from bblr.comparison.records import Record
 from bblr.datasets import UCI_NAMES
 from research.claims import claim
 from research.claims.embedded import compare
 from research.core.cases import Measured, Run, available
+from research.core.parts import Parts
 from research.core.thresholds import Threshold
 from research.paper.exhibits.kernel_exhibits import KERNEL, SPARSE_KERNEL
-from research.studies.sparsity import Parts, Point, measure, trec07p_parts
+from research.studies.sparsity import GrowthPoint, trec07p_parts
+from research.studies.sparsity_job import points_table
 
 BASELINE, DENSE, SPARSE, MIXTURE = "SVC", "KBBLR", "KBBLR-B", "KBBLR-GL"
 KERNEL_METHODS = (BASELINE, DENSE, SPARSE, MIXTURE)
-# What the paper prints of them: error in percent, and vectors.
-PAPER: dict[str, dict[str, tuple[float, ...]]] = {
-    DENSE: {"error": KERNEL.figures(DENSE)},
+# What the paper prints of them: errors in percent, and vectors.
+PAPER: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    DENSE: (KERNEL.figures(DENSE), (nan,) * len(UCI_NAMES)),
     **{
-        name: {
-            "error": SPARSE_KERNEL.figures(name),
-            "vectors": SPARSE_KERNEL.figures(name, "vectors"),
-        }
+        name: (SPARSE_KERNEL.figures(name), SPARSE_KERNEL.figures(name, "vectors"))
         for name in (BASELINE, MIXTURE)
     },
 }
@@ -38,66 +39,70 @@ _CENTRE_ROWS = 20_000
 _CENTRE_COUNTS = (300, 1000)
 
 
-def _table(records: list[Record]) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return the error in percent and the mean number of vectors by method and data set."""
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    for method in KERNEL_METHODS:
-        for name in UCI_NAMES:
-            own = [r for r in records if r["method"] == method and r["data"] == name]
-            rate = 100.0 * sum(r["errors"] for r in own) / sum(r["n_test"] for r in own)
-            vectors = float(np.mean([r["vectors"] for r in own]))
-            found.setdefault(method, {})[name] = (rate, vectors)
-    return found
+def _table(found: pd.DataFrame) -> Any:
+    """Return the error in percent and the mean number of vectors by data set and method."""
+    grouped = found.groupby(["data", "method"])
+    sums: Any = grouped[["errors", "n_test"]].sum()
+    frame = pd.DataFrame(
+        {"error": 100.0 * sums["errors"] / sums["n_test"], "vectors": grouped["vectors"].mean()}
+    )
+    return frame.unstack().loc[list(UCI_NAMES)]
 
 
-def _notes(table: dict[str, dict[str, tuple[float, float]]]) -> list[str]:
+def _notes(table: Any) -> list[str]:
     notes = [" " * 18 + "".join(f"{name:>14}" for name in UCI_NAMES) + f"{'total':>9}"]
-    for method, row in table.items():
-        cells = "".join(f"{error:8.2f} /{vectors:4.0f}" for error, vectors in row.values())
-        notes.append(f"{method:18}{cells}{sum(e for e, _ in row.values()):9.2f}")
-        paper = PAPER.get(method)
-        if paper is not None:
-            counts = paper.get("vectors", (None,) * len(UCI_NAMES))
-            pairs = zip(paper["error"], counts, strict=True)
-            shown = "".join(f"{e:8.2f} /{'' if v is None else f'{v:.0f}':>4}" for e, v in pairs)
-            notes.append(f"  paper           {shown}{sum(paper['error']):9.2f}")
+    for method in KERNEL_METHODS:
+        errors, vectors = table["error"][method], table["vectors"][method]
+        notes.append(_note(method, errors, vectors))
+        if method in PAPER:
+            notes.append(_note("  paper", *PAPER[method]))
     return notes
 
 
-def _figures(table: dict[str, dict[str, tuple[float, float]]]) -> dict[str, float]:
-    figures: dict[str, float] = {}
-    for name in UCI_NAMES:
-        svc, dense, sparse = (table[m][name] for m in (BASELINE, DENSE, SPARSE))
-        figures[f"{name}: KBBLR, points above SVC"] = dense[0] - svc[0]
-        figures[f"{name}: backward, points above KBBLR"] = sparse[0] - dense[0]
-        figures[f"{name}: backward, vectors"] = sparse[1]
-        figures[f"{name}: backward, vectors / SVC's"] = sparse[1] / svc[1]
-    totals = {m: sum(error for error, _ in table[m].values()) for m in (BASELINE, DENSE)}
-    figures["total: KBBLR, points above SVC"] = totals[DENSE] - totals[BASELINE]
-    return figures
+def _note(name: str, errors: Iterable[float], vectors: Iterable[float]) -> str:
+    pairs = zip(errors, vectors, strict=False)
+    cells = "".join(f"{error:8.2f} /{count:4.0f}" for error, count in pairs)
+    return f"{name:18}{cells}{sum(errors):9.2f}".replace(" nan", "    ")
 
 
-def _thresholds() -> tuple[Threshold, ...]:
-    limits = []
-    for name in UCI_NAMES:
-        limits += [
-            Threshold(f"{name}: KBBLR, points above SVC", "<=", 0.5),
-            Threshold(f"{name}: backward, points above KBBLR", "<=", 0.5),
-            Threshold(f"{name}: backward, vectors", "<=", 25),
-            Threshold(f"{name}: backward, vectors / SVC's", "<=", 1 / 3),
-        ]
-    return (*limits, Threshold("total: KBBLR, points above SVC", "<=", 0.2))
+# The figures of each data set, and their limits.
+_LIMITS = {
+    "KBBLR, points above SVC": 0.5,
+    "backward, points above KBBLR": 0.5,
+    "backward, vectors": 25,
+    "backward, vectors / SVC's": 1 / 3,
+}
+_TOTAL = Threshold("total: KBBLR, points above SVC", "<=", 0.2)
+
+
+def _figures(table: Any) -> dict[str, float]:
+    error, vectors = table["error"], table["vectors"]
+    above = error[DENSE] - error[BASELINE]
+    ratio = vectors[SPARSE] / vectors[BASELINE]
+    columns = (above, error[SPARSE] - error[DENSE], vectors[SPARSE], ratio)
+    figures = {
+        f"{name}: {figure}": column[name]
+        for figure, column in zip(_LIMITS, columns, strict=True)
+        for name in UCI_NAMES
+    }
+    return {**figures, _TOTAL.figure: above.sum()}
 
 
 for _name, _condition, _about in (
-    ("kernel-uci", CLEAN, "Kernel classifiers on the embedded sets: error and vectors beside SVC"),
+    ("kernel-uci", CLEAN, "Kernel classifiers on the embedded sets: error, vectors against SVC"),
     ("kernel-uci-noisy", NOISE, "The same with 10 % uniform outliers in the training folds"),
 ):
 
-    @claim(_name, _about, *_thresholds())
+    @claim(
+        _name,
+        _about,
+        *(Threshold(f"{d}: {f}", "<=", limit) for d in UCI_NAMES for f, limit in _LIMITS.items()),
+        _TOTAL,
+    )
     def _errors_and_vectors(run: Run, condition: Condition = _condition) -> Measured:
-        table = _table(compare(run, (condition,), KERNEL_METHODS))
-        return Measured(_figures(table), _notes(table), {"error %, vectors": table})
+        table = _table(pd.DataFrame(compare(run, (condition,), KERNEL_METHODS)))
+        details = {kind: table[kind].to_dict() for kind in ("error", "vectors")}
+        return Measured(_figures(table), _notes(table), details)
 
 
 def trec07p_normalised(seed: int) -> Parts:
@@ -115,22 +120,24 @@ def _above(n: int) -> str:
 
 @claim(
     "kernel-growth",
-    "Vectors and error on TREC07p as the training set grows, beside a tuned SVC",
+    "Vectors and error on TREC07p as the training set grows, against a tuned SVC",
     *(Threshold(_above(n), "<=", 0.25) for n in _SIZES),
 )
 def _growth(run: Run) -> Measured:
-    points = []
-    notes = [" " * 7 + "".join(f"{who:>19}" for who in ("SVC", "KBBLR-B", "a third of SVC's"))]
-    for n in _SIZES:
-        repeats = _REPEATS if n <= _FEW else 1
-        found = [
-            measure(trec07p_normalised(run.seed + k).first(n), run.seed + k, run.jobs)
-            for k in range(repeats)
+    tasks = []
+    for k in range(_REPEATS):
+        table, parts = available(lambda: trec07p_parts(run.seed + k))  # noqa: B023
+        shared: Any = {"data": table.name, "fingerprint": table.fingerprint, "parts": parts}
+        tasks += [
+            GrowthPoint(n=n, seed=run.seed + k, **shared)
+            for n in reversed(_SIZES)
+            if n <= _FEW or k == 0
         ]
-        points.append(Point.mean(found))
-        notes.append(run.tell(_line(points[-1])))
-    figures = {_above(p.n): p.third_error - p.svc_error for p in points}
-    return Measured(figures, notes, {"points": [asdict(point) for point in points]})
+    means = run.frame(tasks).groupby("n", as_index=False).mean(numeric_only=True)
+    above = means["third_error"] - means["svc_error"]
+    figures = {_above(n): gap for n, gap in zip(means["n"], above, strict=True)}
+    notes = points_table(means).to_string(index=False).split("\n")
+    return Measured(figures, notes, {"points": means.to_dict("records")})
 
 
 @claim(
@@ -175,12 +182,3 @@ def _centres(run: Run) -> Measured:
         for count in _CENTRE_COUNTS
     }
     return Measured(figures, notes, {"errors %": errors})
-
-
-def _line(p: Point) -> str:
-    pairs = (
-        (p.svc_vectors, p.svc_error),
-        (p.vectors, p.error),
-        (p.third_vectors, p.third_error),
-    )
-    return f"{p.n:7,}" + "".join(f"{vectors:9.0f} /{error:6.2f} %" for vectors, error in pairs)

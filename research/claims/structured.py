@@ -1,4 +1,4 @@
-"""Claims about joint decisions: beside independent ones, and BBLR beside LR inside them."""
+"""Claims about joint decisions: against independent ones, and BBLR against LR inside them."""
 
 from __future__ import annotations
 

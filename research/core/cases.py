@@ -20,20 +20,10 @@ from bblr._atomic import whole_file
 from bblr._settings import SettingError
 from bblr.comparison.document import terminal_table
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, say
+from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, failures, say
 from bblr.comparison.tasks import Task, run_tasks
 from research.core.machine import machine, stolen
-from research.core.thresholds import (
-    MET,
-    MISSED,
-    NOT_RUN,
-    REPORTED,
-    Threshold,
-    Verdict,
-    number,
-    tally,
-    verdict_frame,
-)
+from research.core.thresholds import MISSED, Threshold, Verdict, tally, verdict_frame
 
 __all__ = [
     "Case", "Measured", "Outcome", "Run", "Unavailable", "available", "case", "merged", "pick",
@@ -46,7 +36,7 @@ class Unavailable(Exception):
 
 
 def available(read: Callable[..., Any], **settings: Any) -> Any:
-    """Read research data that are at hand, or skip the case."""
+    """Read research data that are available, or skip the case."""
     try:
         return read(**settings)
     except FileNotFoundError as missing:
@@ -107,16 +97,12 @@ class Run:
                 tasks,
                 self.records or Path(folder) / "records.jsonl",
                 jobs=self.jobs,
-                on_start=progress.start,
-                on_record=progress.advance,
+                on_start=progress.begin,
+                on_record=progress.count,
             )
-        failed = [record for record in records if "failure" in record]
+        failed = failures(records)
         if failed:
-            first = failed[0]
-            raise RuntimeError(
-                f"{len(failed)} of {len(records)} fits failed, the first of them "
-                f"{first['label']} on {first['data']}: {first['failure']}"
-            )
+            raise RuntimeError(failed)
         return records
 
 
@@ -198,17 +184,10 @@ class Outcome:
     @property
     def verdicts(self) -> list[Verdict]:
         """How each figure stands to its threshold."""
-        if self.measured is None:
-            status = MISSED if self.failure else NOT_RUN
-            return [Verdict(t.figure, "–", status, t.label) for t in self.case.thresholds]
-        figures = self.measured.figures
-        if not self.case.thresholds:
-            return [Verdict(name, number(value), REPORTED) for name, value in figures.items()]
-        found = [(t, figures[t.figure]) for t in self.case.thresholds]
-        return [
-            Verdict(t.figure, number(value), MET if t.met(value) else MISSED, t.label)
-            for t, value in found
-        ]
+        figures = {} if self.measured is None else self.measured.figures
+        thresholds = self.case.thresholds or [Threshold(name) for name in figures]
+        failed = bool(self.failure)
+        return [t.judge(figures.get(t.figure), failed=failed) for t in thresholds]
 
     @property
     def missed(self) -> list[str]:
@@ -239,7 +218,7 @@ class Outcome:
         return {**record, "notes": notes, "details": dict(self.measured.details)}
 
     def print(self, console: Console) -> None:
-        """Show the figures beside their thresholds, then the notes."""
+        """Show the figures with their thresholds, then the notes."""
         if self.measured is None:
             why = f"skipped: {self.skipped}" if self.skipped else f"FAILED: {self.failure}"
             say(console, f"{self.case.name}: {why}")

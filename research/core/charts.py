@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "Chart"]
+__all__ = ["COLOURS", "GREY", "chart"]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the pale yellow.
 COLOURS = {
@@ -16,7 +18,7 @@ COLOURS = {
     "vermilion": "#D55E00", "green": "#009E73", "black": "#000000",
 }  # fmt: skip
 GREY = "#555555"
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.family": "sans-serif", "font.size": 10, "axes.titlelocation": "left",
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#999999",
     "axes.grid": True, "axes.axisbelow": True, "grid.color": "#dddddd", "grid.linewidth": 0.7,
@@ -24,22 +26,12 @@ _STYLE: dict[str, Any] = {
 }  # fmt: skip
 
 
-class Chart:
-    """A figure in this style, written as PNG or SVG, by the suffix, when the block ends."""
-
-    def __init__(self, path: Path, width: float, height: float) -> None:
-        self._path, self._size = path, (width, height)
-        style: Any = _STYLE
-        self._style = matplotlib.rc_context(style)
-
-    def __enter__(self) -> Figure:
-        self._style.__enter__()
-        self._figure = Figure(figsize=self._size, layout="constrained")
-        return self._figure
-
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
-        if kind is None:
-            form = self._path.suffix[1:].lower()
-            metadata = {"Date": None} if form == "svg" else {}
-            self._figure.savefig(self._path, format=form, dpi=150, metadata=metadata)
-        self._style.__exit__(kind, *error)
+@contextmanager
+def chart(path: Path, width: float, height: float) -> Iterator[Figure]:
+    """Open a figure in this style; it is written as PNG or SVG, by the suffix, at the end."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        form = path.suffix[1:].lower()
+        metadata = {"Date": None} if form == "svg" else {}
+        figure.savefig(path, format=form, dpi=150, metadata=metadata)

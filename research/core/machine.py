@@ -14,7 +14,7 @@ from bblr.comparison.tasks import versions
 
 __all__ = ["machine", "stolen"]
 
-# Packages of rivals and engines, stated where they are installed.
+# Packages of baselines and engines, stated where they are installed.
 OPTIONAL = ("joblib", "liblinear-official", "skglm", "torch", "dask", "distributed")
 
 

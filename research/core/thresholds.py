@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,39 +19,15 @@ __all__ = [
 MET, MISSED, NOT_RUN, NOT_JUDGED, REPORTED = "met", "missed", "not run", "not judged", "reported"
 
 Relation = Literal["<=", "<", ">=", ">"]
-_RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_RELATIONS: dict[Any, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
 _SIGNS = {"<=": "≤", ">=": "≥"}
 # Differences of means that are nothing but rounding decide nothing.
 _DIGITS = 12
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """A figure and the limit it must keep.
-
-    Parameters
-    ----------
-    figure : str
-        What is measured, as tables show it.
-    relation : {"<=", "<", ">=", ">"}
-        How the figure must stand to the limit.
-    limit : float
-        The limit.
-    """
-
-    figure: str
-    relation: Relation
-    limit: float
-
-    def met(self, value: float) -> bool:
-        """Whether a measured value keeps the limit; NaN never does."""
-        return bool(_RELATIONS[self.relation](round(value, _DIGITS), self.limit))
-
-    @property
-    def label(self) -> str:
-        """The limit in words: ``≤ 0.8``."""
-        sign = _SIGNS.get(self.relation, self.relation)
-        return f"{sign} {self.limit:g}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -77,6 +53,62 @@ class Verdict:
     status: str
     threshold: str = DASH
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A figure and the limit it must keep.
+
+    Parameters
+    ----------
+    figure : str
+        What is measured, as tables show it.
+    relation : {"<=", "<", ">=", ">"} or None
+        How the figure must stand to the limit; None for a figure that is only reported.
+    limit : float
+        The limit.
+    """
+
+    figure: str
+    relation: Relation | None = None
+    limit: float = 0.0
+
+    def met(self, value: float) -> bool:
+        """Whether a measured value keeps the limit; NaN never does."""
+        return bool(_RELATIONS[self.relation](round(value, _DIGITS), self.limit))
+
+    @property
+    def label(self) -> str:
+        """The limit in words: ``≤ 0.8``."""
+        if self.relation is None:
+            return DASH
+        sign = _SIGNS.get(self.relation, self.relation)
+        return f"{sign} {self.limit:g}".replace("-", "−")
+
+    def judge(
+        self, value: float | None, note: str = "", *, pattern: str = "", failed: bool = False
+    ) -> Verdict:
+        """Hold a measured value against the limit.
+
+        Parameters
+        ----------
+        value : float or None
+            What was measured, if anything.
+        note : str, default=""
+            What else is worth saying.
+        pattern : str, default=""
+            How to write the value; by its size when empty.
+        failed : bool, default=False
+            Whether something it is about ended in an error, which misses any limit.
+        """
+        if value is None and not failed:
+            status = NOT_RUN
+        elif self.relation is None:
+            status = REPORTED
+        else:
+            status = MET if not failed and value is not None and self.met(value) else MISSED
+        text = DASH if value is None else pattern.format(value) if pattern else number(value)
+        return Verdict(self.figure, text, status, self.label, (note,) if note else ())
 
 
 def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:

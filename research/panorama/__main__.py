@@ -7,13 +7,11 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from bblr._atomic import whole_file
 from bblr.comparison.records import Record, RecordsError, read_records
-from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, run_session, say
+from bblr.comparison.session import DONE, FAILED, MISUSED, Stopped, choose, run_session, say
 from research.core.thresholds import MISSED, Verdict
 from research.panorama.cells import CONDITIONS, SCALING
 from research.panorama.methods import METHODS, QUICK_METHODS, fingerprint
@@ -64,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen.out.mkdir(parents=True, exist_ok=True)
         _run(plan, methods, records, chosen.jobs, messages)
-        known = plan.known(read_records(records))
+        known = read_records(records)
     except Stopped as stop:
         return stop.status
     except (RecordsError, OSError) as error:
@@ -79,27 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tables(names: Sequence[str], listed: str | None) -> list[Table]:
     """Return the tables of a list, or those that are named."""
-    if not names:
-        return list(LISTS[listed or DEFAULT_LIST])
-    for name in names:
-        if name not in TABLES:
-            raise ValueError(f"unknown table {name!r}; choose from {', '.join(TABLES)}")
-        if listed and TABLES[name].listed != listed:
-            raise ValueError(f"table {name!r} is not on the list {listed!r}")
-    return [TABLES[name] for name in dict.fromkeys(names)]
+    chosen = [TABLES[name] for name in choose("table", names, TABLES)]
+    for table in chosen:
+        if listed and table.listed != listed:
+            raise ValueError(f"table {table.name!r} is not on the list {listed!r}")
+    return chosen or list(LISTS[listed or DEFAULT_LIST])
 
 
 def _picked(
     kind: str, text: str | None, known: Collection[str], usual: Collection[str]
 ) -> list[str]:
     """Return what is named in a list with commas, in the usual order."""
-    if text is None:
-        return list(usual)
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
-    return [name for name in known if name in names]
+    named = usual if text is None else choose(kind, text.split(","), known)
+    return [name for name in known if name in named]
 
 
 def _read(
@@ -109,7 +99,7 @@ def _read(
     quick: bool,
     messages: Console,
 ) -> Plan:
-    """Read the tables under a line that says so, and tell of what is left out."""
+    """Read the tables under a line that says so, and say what is left out."""
     with messages.status("Reading tables") as status:
         plan = make_plan(
             tables,
@@ -128,11 +118,9 @@ def _read(
 def _run(
     plan: Plan, methods: Collection[str], records: Path, jobs: int, messages: Console
 ) -> None:
-    """Run the cells that have no up-to-date record, and tell of failures."""
-    cells = plan.of_methods(methods)
-    found = run_session(
-        cells, records, jobs=jobs, messages=messages, verb="Fitting", guess=_expected_seconds
-    )
+    """Run the cells that have no up-to-date record, and report failures."""
+    cells = [cell for cell in plan.cells if cell.method in methods]
+    found = run_session(cells, records, jobs=jobs, messages=messages, verb="Fitting")
     failed = [record for record in found if "failure" in record]
     for record in failed:
         place = f"{record['method']} on {record['data']}, {record['condition']}"
@@ -142,19 +130,13 @@ def _run(
         say(messages, "The source has changed during the run: run it again for current figures.")
 
 
-def _expected_seconds(task: Any) -> float:
-    return task.expected_seconds
-
-
 def _report(plan: Plan, known: dict[str, Record], part: bool, folder: Path) -> list[Verdict]:
     """Write the report, print its main parts, and return the verdicts."""
     results = Results(plan.cells, known, plan.unread)
     verdicts = [target.judge(results) for target in TARGETS]
     notes = _notes(plan, results, part)
     whole = report(results, verdicts, notes)
-    for name, text in (("report.md", whole.markdown()), ("report.html", whole.html())):
-        with whole_file(folder / name) as file:
-            file.write(text.encode())
+    whole.write(folder / "report.html", folder / "report.md")
     main_parts = [pooled_section(results), target_section(verdicts)]
     print(replace(whole, sections=main_parts).markdown())
     return verdicts

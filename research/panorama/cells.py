@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from bblr.comparison.cells import CLEAN, Condition
 from bblr.comparison.records import Record
+from bblr.comparison.tasks import Task
 from bblr.evaluation import add_noise
-from research.core.task import Task
 from research.panorama.methods import LOADED_SOURCE, METHODS
 from research.panorama.scores import score
 from research.panorama.tables import Table, load
@@ -149,11 +149,7 @@ class Cell(Task):
         A hash of the training part, with its noise, and of the test part.
     fingerprint : dict
         Versions and source of the method.
-    expected_seconds : float
-        A guess.
     """
-
-    aside: ClassVar[tuple[str, ...]] = ("expected_seconds",)
 
     group: str
     listed: str
@@ -161,7 +157,6 @@ class Cell(Task):
     fold: int
     part: str
     fingerprint: dict[str, str] = field(hash=False)
-    expected_seconds: float = field(default=0.0, compare=False)
 
     @property
     def versions(self) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from bblr.comparison.records import Record
 from research.panorama.cells import (
     QUICK_CONDITIONS,
     Cell,
@@ -35,14 +34,6 @@ class Plan:
 
     cells: tuple[Cell, ...]
     unread: dict[Table, str]
-
-    def of_methods(self, methods: Collection[str]) -> list[Cell]:
-        """Return the cells of some methods."""
-        return [cell for cell in self.cells if cell.method in methods]
-
-    def known(self, records: dict[str, Record]) -> dict[str, Record]:
-        """Return the records that are up to date, by key."""
-        return {cell.key: records[cell.key] for cell in self.cells if cell.key in records}
 
 
 def make_plan(
@@ -113,5 +104,5 @@ def _longest_first(cells: Sequence[Cell]) -> list[Cell]:
     """Put tables of long fits first, so that no worker is left with one at the end."""
     longest: dict[str, float] = {}
     for cell in cells:
-        longest[cell.data] = max(longest.get(cell.data, 0.0), cell.expected_seconds)
+        longest[cell.data] = max(longest.get(cell.data, 0.0), cell.expected_seconds or 0.0)
     return sorted(cells, key=lambda cell: (-longest[cell.data], cell.data))

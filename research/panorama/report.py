@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from bblr.comparison.document import (
     shown,
 )
 from bblr.comparison.figures import BBLR, LR, MUTED, PAGE, SLA, SVM, Panel, render
+from bblr.comparison.report import trouble
 from research.core.thresholds import Verdict, tally, verdict_frame
 from research.panorama.methods import BASELINE, METHODS
 from research.panorama.results import GROUPS, Results
@@ -73,7 +73,7 @@ def report(results: Results, verdicts: Sequence[Verdict], notes: Sequence[str]) 
         pooled_section(results),
         *_degenerate(results),
         *_each_table(results),
-        *_trouble(results),
+        *trouble(results.records),
         Section("Methods", [Bullets(known)]),
     ]
     return Document("bblr research", "The panorama", notes, sections)
@@ -138,25 +138,6 @@ def _each_table(results: Results) -> Iterator[Section]:
             frame = wide.reset_index(names="table")
             blocks += [condition, Grid(frame, f"{title}, {condition}")]
         yield Section(f"{title}, each table", blocks)
-
-
-def _trouble(results: Results) -> Iterator[Section]:
-    """List failures, and count what was skipped and warnings."""
-    failed = [
-        f"{r['method']} on {r['data']}, {r['condition']}, fold {r['fold']}: {r['failure']}"
-        for r in results.records
-        if "failure" in r
-    ]
-    if failed:
-        yield Section("Failed fits", [Bullets(failed)])
-    skipped = Counter(
-        f"{r['method']} on {r['data']}: {r['skipped']}" for r in results.records if "skipped" in r
-    )
-    warned = Counter(f"{r['method']}: {text}" for r in results.records for text in r["warnings"])
-    for title, counts in (("Skipped", skipped), ("Warnings", warned)):
-        if counts:
-            lines = [f"{text} ({count} fits)" for text, count in counts.most_common(20)]
-            yield Section(title, [Bullets(lines)])
 
 
 _LEFT = (

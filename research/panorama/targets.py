@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from bblr.comparison.document import DASH, shown
-from research.core.thresholds import MET, MISSED, NOT_RUN, REPORTED, Relation, Threshold, Verdict
+from research.core.thresholds import Relation, Threshold, Verdict
 from research.panorama.cells import CONDITIONS, NOISY
 from research.panorama.methods import BASELINE, LINEAR, METHODS, OURS
 from research.panorama.results import Results, paired, pooled_z, significant
@@ -68,21 +67,13 @@ class Target:
         that failed on a table is left out there.
         """
         place = self.condition, self.group
-        threshold = self.relation and Threshold(self.name, self.relation, self.limit)
-        label = threshold.label if threshold else DASH
+        threshold = Threshold(self.name, self.relation, self.limit)
         if not results.is_run(self.methods, *place):
-            return Verdict(self.name, DASH, NOT_RUN, label)
+            return threshold.judge(None)
         value, note = self.measure(self._taken(results))  # type: ignore[arg-type]
         failed = results.n_failed([name for name in self.methods if METHODS[name].ours], *place)
         note = f"failed fits: {failed}" if failed else note
-        if value is None and not failed:
-            status = NOT_RUN
-        elif threshold is None:
-            status = REPORTED
-        else:
-            status = MET if not failed and value is not None and threshold.met(value) else MISSED
-        figure = shown(value, self.pattern)
-        return Verdict(self.name, figure, status, label, (note,) if note else ())
+        return threshold.judge(value, note, pattern=self.pattern, failed=bool(failed))
 
     def _taken(self, results: Results) -> Results | pd.DataFrame:
         if self.of_results:

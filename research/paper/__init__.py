@@ -1,1 +1,1 @@
-"""The paper's tables and figures, each run anew and shown beside what was printed."""
+"""The paper's tables and figures, each run again and shown next to what was printed."""

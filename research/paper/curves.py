@@ -1,4 +1,4 @@
-"""Figures of curves: each line a loss of this library, declared here and drawn elsewhere."""
+"""Figures of curves: each line a loss of this library, declared here and drawn below."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _draw(figure: Figure, plot: Plot) -> None:
     axes.set(xlim=(-plot.reach, plot.reach), ylim=plot.heights)
     axes.set(xlabel=plot.x_label, ylabel=plot.y_label)
     axes.tick_params(axis="y", labelcolor=MUTED)
-    # Beside the curves, not on them.
+    # Next to the curves, not on them.
     figure.legend(
         loc="outside upper left", ncols=plot.columns, fontsize=10,
         handlelength=1.7, columnspacing=1.4, labelspacing=0.25, borderaxespad=0.2,

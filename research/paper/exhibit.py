@@ -1,4 +1,4 @@
-"""Tables and figures of the paper: what each is, and what it came to when it was run anew."""
+"""Tables and figures of the paper: what each is, and what it came to when it was run again."""
 
 from __future__ import annotations
 
@@ -10,26 +10,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal
 
-from bblr._settings import SettingError
 from bblr.comparison.figures import Panel
 from bblr.comparison.records import Record
+from bblr.comparison.session import choose
+from bblr.comparison.summary import Versus
 from bblr.comparison.tasks import Task
 from research.paper.library import Library
 
 __all__ = [
-    "Entry", "Exhibit", "Given", "Level", "Result", "Significance", "all_exhibits", "select",
+    "Entry", "Exhibit", "Given", "Level", "Result", "all_exhibits", "select",
 ]  # fmt: skip
 
 Level = Literal["quick", "full"]
-
-
-@dataclass(frozen=True)
-class Significance:
-    """McNemar's test against a baseline; z is positive where the baseline makes more errors."""
-
-    baseline: str
-    z: float
-    p: float
 
 
 @dataclass(frozen=True)
@@ -44,8 +36,8 @@ class Entry:
         The paper's figure, if it has one there.
     ours : float or None
         The figure we got, if we got one.
-    tests : tuple of Significance
-        Tests of this method against the baselines.
+    tests : tuple of Versus
+        McNemar tests of this method against the baselines; z is positive where these err more.
     remark : str
         Why the two differ, where that is known; else why there is no figure of ours; else empty.
     """
@@ -54,7 +46,7 @@ class Entry:
     column: str
     printed: float | None
     ours: float | None
-    tests: tuple[Significance, ...] = ()
+    tests: tuple[Versus, ...] = ()
     remark: str = ""
 
     @property
@@ -67,7 +59,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """A table run anew, or a figure drawn anew: all that a report shows of it.
+    """A table or a figure, run again: all that a report shows of it.
 
     Parameters
     ----------
@@ -221,10 +213,5 @@ def select(names: Iterable[str]) -> list[Exhibit]:
         If a name is unknown.
     """
     known = all_exhibits()
-    wanted = {name.strip().lower() for name in names} or {"all"}
-    for name in wanted - {"all"}:
-        if name not in known:
-            raise SettingError(
-                "name", f"{name!r} is no table or figure; choose all or some of {', '.join(known)}"
-            )
-    return [known[name] for name in known if "all" in wanted or name in wanted]
+    wanted = choose("name", names, [*known, "all"])
+    return [known[name] for name in known if name in wanted or "all" in wanted or not wanted]

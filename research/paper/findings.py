@@ -64,7 +64,7 @@ def _verdict(claim: str, evidence: str, met: bool, rows: Iterable[str] = ()) -> 
 
 
 def _both(entries: pd.DataFrame, tables: Iterable[str], columns: Iterable[str]) -> pd.DataFrame:
-    """Return figures of ours that stand beside a printed one."""
+    """Return figures of ours that stand next to a printed one."""
     here = entries["table"].isin(list(tables)) & entries["column"].isin(list(columns))
     return entries[here & entries["difference"].notna()]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from bblr.comparison.cells import CLEAN, Cell, Condition, evaluate
+from bblr.comparison.cells import CLEAN, Condition, FoldTask
 from bblr.comparison.records import Record
-from bblr.comparison.summary import versus
-from bblr.comparison.tasks import is_result
-from research.core.task import Task
-from research.paper.exhibit import Significance
+from bblr.comparison.summary import Versus, versus
+from bblr.comparison.tasks import Task, is_result
 from research.paper.library import Library
 
 __all__ = [
@@ -74,10 +72,8 @@ class Work(Task):
         Where data and methods are looked up.
     """
 
-    aside: ClassVar[tuple[str, ...]] = ("library",)
-
     fingerprint: str
-    library: Library
+    library: Library = field(compare=False)
 
     @cached_property
     def settings(self) -> Record:
@@ -101,19 +97,12 @@ class Work(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperFit(Work):
-    """One fold, or the whole, of one data set; see :class:`bblr.comparison.cells.Cell`."""
-
-    condition: Condition
-    repeat: int
-    fold: int
-    folds: int
+class PaperFit(Work, FoldTask):
+    """One fold, or the whole, of one data set."""
 
     def work(self) -> Record:
         """Fit and score; of the predictions only the rows that are wrong are kept."""
-        names = ("data", "fingerprint", "condition", "method", "repeat", "fold", "folds", "seed")
-        cell = Cell(**{name: getattr(self, name) for name in names})
-        found = evaluate(cell, self.table(), self.library.method(self.method))
+        found = self.evaluate(self.table(), self.library.method(self.method))
         rows, truth, predictions = (
             np.asarray(found.pop(name)) for name in ("rows", "truth", "predictions")
         )
@@ -173,11 +162,8 @@ def compare_wrong(mine: Sequence[Record], theirs: Sequence[Record]) -> tuple[int
     return better, worse, len({record["repeat"] for record in mine})
 
 
-def significance(
-    baseline: str, mine: Sequence[Record], theirs: Sequence[Record]
-) -> Significance | None:
+def significance(baseline: str, mine: Sequence[Record], theirs: Sequence[Record]) -> Versus | None:
     """Test a method against a baseline; None where they share no part."""
     if not mine or not theirs:
         return None
-    found = versus(baseline, *compare_wrong(mine, theirs))
-    return Significance(baseline, found.z, found.p)
+    return versus(baseline, *compare_wrong(mine, theirs))

@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 from bblr.comparison.figures import BBLR, MUTED, PAGE, SLA, SVM, Panel, render
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
+from research.core.parts import Parts, divide
 from research.paper.exhibit import Exhibit, Given, Result
 from research.paper.fits import Work
-from research.studies.sparsity import Parts, tuned_kernel, tuned_svc
+from research.studies.sparsity import tuned_kernel, tuned_svc
 
 __all__ = ["GrowthFigure", "GrowthTask", "Series", "SparsityFigure", "WeightsFigure"]
 
@@ -80,16 +82,11 @@ def split(table: Table, n: int, seed: int) -> Parts:
 
     Rows of a sparse matrix get length 1; other features mean 0 and standard deviation 1.
     """
-    from sklearn.model_selection import train_test_split
-    from sklearn.preprocessing import Normalizer, StandardScaler
-
-    X, X_test, y, y_test = train_test_split(
-        table.X, table.y, test_size=_TEST_SHARE, stratify=table.y, random_state=seed
-    )
-    if n > len(y):
-        raise ValueError(f"n must be at most {len(y)}, the training rows at hand, got {n}")
-    scaler = (Normalizer() if table.sparse else StandardScaler()).fit(X[:n])
-    return Parts(scaler.transform(X[:n]), y[:n], scaler.transform(X_test), y_test)
+    parts = divide(table, _TEST_SHARE, seed)
+    most = len(parts.y_train)
+    if n > most:
+        raise ValueError(f"n must be at most {most}, the training rows available, got {n}")
+    return parts.first(n).scaled(Normalizer() if table.sparse else StandardScaler())
 
 
 def histogram(before: Any, after: Any) -> Record:
@@ -135,7 +132,7 @@ class GrowthFigure(Exhibit):
         return tuple(dict.fromkeys(series.data for series in (*self.quick, *self.full)))
 
     def series(self, given: Given) -> tuple[Series, ...]:
-        """Return what to run of the data sets at hand."""
+        """Return what to run of the data sets available."""
         wanted = self.quick if given.level == "quick" else self.full
         return tuple(series for series in wanted if series.data in given.fingerprints)
 

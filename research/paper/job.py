@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,19 +12,15 @@ from joblib import cpu_count
 from rich.console import Console
 from rich.text import Text
 
-from bblr._atomic import whole_file
 from bblr._settings import SettingError
 from bblr.comparison.document import DASH, terminal_table
-from bblr.comparison.records import Record, RecordsError, read_records
+from bblr.comparison.records import Record, read_records
 from bblr.comparison.session import (
     DONE,
     FAILED,
-    INTERRUPTED,
-    MISUSED,
-    Stopped,
     check_least,
     duration,
-    refusal,
+    failures,
     run_session,
     say,
 )
@@ -36,7 +32,7 @@ from research.paper.findings import findings
 from research.paper.library import Library
 from research.paper.report import Reproduction, document, matrix
 
-__all__ = ["Plan", "ReproduceJob", "make_plan", "run_reproduce"]
+__all__ = ["Plan", "make_plan", "run_reproduce"]
 
 # The minutes that exhibits declare are those of so many cores.
 _CORES = 2
@@ -54,18 +50,11 @@ class Plan:
         Level, seed, data and methods.
     tasks : dict of str to Task
         By key; those that take long first.
-    seconds : dict of str to float
-        About how long each takes.
     """
 
     exhibits: tuple[Exhibit, ...]
     given: Given
     tasks: Mapping[str, Task]
-    seconds: Mapping[str, float]
-
-    def guess(self, task: Task) -> float:
-        """Say about how long a task takes."""
-        return self.seconds[task.key]
 
     def results(self, records: Sequence[Record]) -> list[Result]:
         """Work out everything to show, from the records alone."""
@@ -113,9 +102,9 @@ def make_plan(
     library : Library
         Where data and methods are looked up.
     known : dict of str to dict
-        Records at hand, by key: what they hold can be shown without the data.
+        Records available, by key: what they hold can be shown without the data.
     download : bool
-        Whether to fetch data that are not at hand.
+        Whether to fetch data that are not available.
     report : callable
         Called with the title of each data set before it is loaded.
 
@@ -147,20 +136,17 @@ def make_plan(
             raise SettingError("with", f"the data {name!r} cannot be used: {problem}") from error
     given = Given(level, seed, fingerprints, missing, frozenset(whole), library)
     tasks: dict[str, Task] = {}
-    seconds: dict[str, float] = {}
     for exhibit in exhibits:
         mine = {
             task.key: task
             for task in exhibit.tasks(given)
-            if task.data not in absent or task.key in known
+            if task.key not in tasks and (task.data not in absent or task.key in known)
         }
-        new = [key for key in mine if key not in tasks]
-        each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(new), 1)
-        seconds |= dict.fromkeys(new, each)
-        tasks |= mine
+        each = 60.0 * _CORES * exhibit.minutes[level == "full"] / max(len(mine), 1)
+        tasks |= {key: replace(task, expected_seconds=each) for key, task in mine.items()}
     # Long tasks first: at the end no core then waits long for the last of them.
-    order = sorted(tasks, key=lambda key: -seconds[key])
-    return Plan(tuple(exhibits), given, {key: tasks[key] for key in order}, seconds)
+    order = sorted(tasks.items(), key=lambda item: -(item[1].expected_seconds or 0.0))
+    return Plan(tuple(exhibits), given, dict(order))
 
 
 def _anywhere(message: str) -> str:
@@ -175,141 +161,81 @@ _FEW = 3
 _VERDICTS = {MET: "yes", MISSED: "NO", NOT_JUDGED: "not judged"}
 
 
-@dataclass(frozen=True)
-class ReproduceJob:
-    """The settings of ``bblr reproduce``, as they were typed.
-
-    See ``bblr reproduce --help`` for what each of them means.
-    """
-
-    names: tuple[str, ...]
-    level: Level
-    list_only: bool
-    jobs: int | None
-    seed: int
-    out: Path
-    files: tuple[Path, ...]
-    download: bool
-
-    @property
-    def records_path(self) -> Path:
-        """Where the records go."""
-        return self.out / "records.jsonl"
-
-    @property
-    def workers(self) -> int:
-        """Processes to use: all cores unless stated."""
-        return cpu_count() if self.jobs is None else self.jobs
-
-    @property
-    def library(self) -> Library:
-        """Where data and methods are looked up."""
-        files = (str(path.expanduser().absolute()) for path in self.files)
-        return Library(tuple(dict.fromkeys(files)))
-
-    def chosen(self) -> list[Exhibit]:
-        """Check every setting and look the exhibits up; nothing is written."""
-        exhibits = select(self.names)
-        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
-        self.library.check()
-        if not self.list_only:
-            self._check_out()
-        return exhibits
-
-    def _check_out(self) -> None:
-        if self.out.exists() and not self.out.is_dir():
-            raise SettingError("out", f"must name a folder, and {str(self.out)!r} is a file")
-        parent = self.out if self.out.exists() else self.out.absolute().parent
-        if not parent.is_dir():
-            raise SettingError("out", f"needs a folder that exists; create {str(parent)!r} first")
-        if not os.access(parent, os.W_OK):
-            raise SettingError("out", f"{str(parent)!r} cannot be written; choose another place")
-        read_records(self.records_path)  # a file that holds something else is refused here
+def _check_folder(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise SettingError("out", f"must name a folder, and {str(out)!r} is a file")
+    parent = out if out.exists() else out.absolute().parent
+    if not parent.is_dir():
+        raise SettingError("out", f"needs a folder that exists; create {str(parent)!r} first")
+    if not os.access(parent, os.W_OK):
+        raise SettingError("out", f"{str(parent)!r} cannot be written; choose another place")
 
 
-def run_reproduce(job: ReproduceJob) -> int:
-    """Carry out ``bblr reproduce``.
+def run_reproduce(
+    names: Sequence[str],
+    level: Level,
+    list_only: bool,
+    jobs: int | None,
+    seed: int,
+    out: Path,
+    files: Sequence[Path],
+    download: bool,
+) -> int:
+    """Carry out ``bblr reproduce``; see its help.
 
     Returns
     -------
     int
-        Exit status: 0 done, though data may have been missing; 1 some fits failed; 2 a setting
-        cannot be used; 130 interrupted.
+        Exit status: 0 done, though data may have been missing; 1 some fits failed.
     """
     messages, console = Console(stderr=True), Console()
-    try:
-        exhibits = job.chosen()
-        if job.list_only:
-            print_list(exhibits, console)
-            return DONE
-        plan = _planned(job, exhibits, messages)
-    except SettingError as error:
-        say(messages, refusal(error, name="NAME"))
-        return MISUSED
-    except RecordsError as error:
-        say(messages, refusal(error))
-        return MISUSED
-    except KeyboardInterrupt:
-        say(messages, "Stopped while loading the data; nothing was run.")
-        return INTERRUPTED
-    try:
-        job.out.mkdir(exist_ok=True)
-        records = run_session(
-            list(plan.tasks.values()),
-            job.records_path,
-            jobs=job.workers,
-            messages=messages,
-            verb="Reproducing",
-            guess=plan.guess,
-        )
-        return _show(job, plan, records, messages, console)
-    except Stopped as stopped:
-        return stopped.status
-    except OSError as error:
-        say(messages, f"Error: {error}; what was run stands in {job.records_path}.")
-        return FAILED
-
-
-def _planned(job: ReproduceJob, exhibits: Sequence[Exhibit], messages: Console) -> Plan:
+    exhibits = select(names)
+    check_least(jobs=(jobs, 1), seed=(seed, 0))
+    library = Library(tuple(dict.fromkeys(str(p.expanduser().absolute()) for p in files)))
+    library.check()
+    if list_only:
+        print_list(exhibits, console)
+        return DONE
+    _check_folder(out)
+    path = out / "records.jsonl"
+    known = read_records(path)
     with messages.status("Loading data") as status:
         plan = make_plan(
             exhibits,
-            job.level,
-            job.seed,
-            job.library,
-            known=read_records(job.records_path),
-            download=job.download,
+            level,
+            seed,
+            library,
+            known=known,
+            download=download,
             report=lambda title: status.update(Text(f"Loading {title}")),
         )
     for name, why in plan.given.missing.items():
-        say(messages, f"Left out: {job.library.title(name)}: {why}")
-    if set(plan.given.missing) - set(job.library.added_sources) and not job.download:
+        say(messages, f"Left out: {library.title(name)}: {why}")
+    if set(plan.given.missing) - set(library.added_sources) and not download:
         say(messages, "--download fetches what has a public address.")
-    return plan
+    out.mkdir(exist_ok=True)
+    tasks = list(plan.tasks.values())
+    records = run_session(
+        tasks, path, jobs=jobs or cpu_count(), messages=messages, verb="Reproducing"
+    )
+    _show(plan.reproduction(records), out, console, few=len(exhibits) <= _FEW)
+    failed = failures(records)
+    if failed:
+        say(messages, failed)
+    return FAILED if failed else DONE
 
 
-def _show(
-    job: ReproduceJob, plan: Plan, records: list[Record], messages: Console, console: Console
-) -> int:
-    found = plan.reproduction(records)
-    whole = document(found)
-    for name, text in (("report.html", whole.html()), ("tables.md", whole.markdown())):
-        with whole_file(job.out / name) as file:
-            file.write(text.encode())
+def _show(found: Reproduction, out: Path, console: Console, *, few: bool) -> None:
     # Files first: a terminal that cannot show a sign must not cost the report.
-    if len(plan.exhibits) <= _FEW:
+    document(found).write(out / "report.html", out / "tables.md")
+    if few:
         for result in found.results:
             print_result(result, console)
     for verdict in found.findings:
         say(console, f"{_VERDICTS[verdict.status]}: {verdict.name} {verdict.figure}")
         for row in verdict.notes:
             say(console, f"  {row}")
-    say(console, f"Report: {job.out / 'report.html'}")
-    failures = found.failures
-    if not failures:
-        return DONE
-    say(messages, f"{len(failures)} of {len(records)} fits failed, the first: {failures[0]}")
-    return FAILED
+    say(console, f"Report: {out / 'report.html'}")
 
 
 def print_list(exhibits: Sequence[Exhibit], console: Console) -> None:

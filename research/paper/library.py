@@ -196,6 +196,10 @@ GROUPS: dict[str, Source] = {
 }
 
 
+# What a file of the user may define.
+_LISTS: tuple[tuple[str, type[Any]], ...] = (("METHODS", Method), ("DATA", Source))
+
+
 def _digest(path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
@@ -205,7 +209,7 @@ def _digest(path: str) -> str:
 
 @cache
 def _module(path: str, digest: str) -> ModuleType:
-    """Run a file of the user, once a process, with its folder at hand for imports."""
+    """Run a file of the user, once a process, with its folder on the path for imports."""
     if _digest(path) != digest:
         raise SettingError("with", f"{path!r} changed during the run; run the same command again")
     name = f"bblr_added_{digest}"
@@ -316,37 +320,27 @@ class Library:
             that is in use.
         """
         ours = [*METHODS.values(), *TRAINERS.values()]
-        methods = _Taken("name", {m.name for m in ours}), _Taken("label", {m.label for m in ours})
         known = [*DATA.values(), *GROUPS.values()]
-        sources = (
-            _Taken("name", {s.name for s in known}),
-            _Taken("title", {*(s.title for s in known), "Total"}),
-        )
+        titles = {*(s.title for s in known), "Total"}
+        # Figures are found by these words, so none may stand for two things.
+        taken: dict[type[Any], dict[str, set[str]]] = {
+            Method: {"name": {m.name for m in ours}, "label": {m.label for m in ours}},
+            Source: {
+                "name": {s.name for s in known},
+                "title": titles,
+            },
+        }
         for path, digest in zip(self.files, self.digests, strict=True):
             if not Path(path).is_file():
                 raise SettingError("with", f"{path!r} is no file; check the path")
-            mine = _added(path, digest, "METHODS", Method), _added(path, digest, "DATA", Source)
-            if not any(mine):
+            added = [item for name, kind in _LISTS for item in _added(path, digest, name, kind)]
+            if not added:
                 raise SettingError("with", f"{path!r} defines neither METHODS nor DATA")
-            for method in mine[0]:
-                methods[0].take(path, method.name)
-                methods[1].take(path, method.label)
-            for source in mine[1]:
-                sources[0].take(path, source.name)
-                sources[1].take(path, source.title)
-
-
-@dataclass
-class _Taken:
-    """Words in use: figures are found by them, so none may stand for two things."""
-
-    kind: str
-    words: set[str]
-
-    def take(self, path: str, word: str) -> None:
-        """Refuse a word that is in use."""
-        if word in self.words:
-            raise SettingError(
-                "with", f"{path!r}: the {self.kind} {word!r} is taken; choose another"
-            )
-        self.words.add(word)
+            for item in added:
+                for kind, words in taken[type(item)].items():
+                    word = getattr(item, kind)
+                    if word in words:
+                        raise SettingError(
+                            "with", f"{path!r}: the {kind} {word!r} is taken; choose another"
+                        )
+                    words.add(word)

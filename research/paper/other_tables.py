@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bblr.comparison.records import Record
-from research.paper.exhibit import Entry, Given, Result, Significance
+from bblr.comparison.summary import Versus
+from research.paper.exhibit import Entry, Given, Result
 from research.paper.fits import (
     PaperFit,
     Work,
@@ -235,8 +236,8 @@ class JointTable(Printed):
 
 def _tests(
     found: Mapping[str, Sequence[Record]], local: str, way: str, given: Given
-) -> tuple[Significance, ...]:
-    """Test over groups decided right throughout: members of a group hang together."""
+) -> tuple[Versus, ...]:
+    """Test over groups decided right throughout: members of a group depend on each other."""
 
     def of(name: str, kind: str) -> list[Record]:
         return [{**r, "wrong": r[f"{kind} wrong"]} for r in found.get(name, [])]

@@ -1,4 +1,4 @@
-"""The report of a reproduction: every table and figure beside what was printed."""
+"""The report of a reproduction: every table and figure next to what was printed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def document(found: Reproduction) -> Document:
     if len(found.failures) > MOST_FAILURES:
         blocks.append(f"And {len(found.failures) - MOST_FAILURES} more, in the records file.")
     sections.append(Section("How this was measured", blocks))
-    title = f"The paper’s tables and figures, run anew: {scope}"
+    title = f"The paper’s tables and figures, run again: {scope}"
     return Document("bblr reproduce", title, [meaning, _counts(found.results)], sections)
 
 
@@ -128,10 +128,10 @@ def _counts(results: Sequence[Result]) -> str:
     entries = [entry for result in results for entry in result.entries]
     printed = [entry for entry in entries if entry.printed is not None]
     extra = len(_finite(e.ours for e in entries if e.printed is None))
-    anew = len(_finite(entry.ours for entry in printed))
+    again = len(_finite(entry.ours for entry in printed))
     return (
         f"{tables} table{'s' * (tables != 1)} and {figures} figure{'s' * (figures != 1)}; "
-        f"{anew:,} of {len(printed):,} printed numbers run anew"
+        f"{again:,} of {len(printed):,} printed numbers run again"
         + (f", and {extra:,} that the paper does not have." if extra else ".")
     )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bblr.comparison.records import Record
-from research.paper.exhibit import Entry, Exhibit, Given, Level, Result, Significance
+from bblr.comparison.summary import Versus
+from research.paper.exhibit import Entry, Exhibit, Given, Level, Result
 from research.paper.fits import (
     METRICS,
     PaperFit,
@@ -62,7 +63,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that stands beside a figure only where ours is lower or higher, or always."""
+    """A sentence that stands next to a figure only where ours is lower or higher, or always."""
 
     text: str
     when: Literal["lower", "higher", "always"]
@@ -293,7 +294,7 @@ class Table(Printed):
 
     def _tests(
         self, given: Given, column: Column, of: Callable[[Column], list[Record]]
-    ) -> tuple[Significance, ...]:
+    ) -> tuple[Versus, ...]:
         others = [c for c in self.columns if c.method in self.baselines and c.metric is None]
         if column.metric is not None or column in others:
             return ()

@@ -1,4 +1,4 @@
-"""Audits of labels beside cleanlab: wrong labels put in, and how many of them are found."""
+"""Audits of labels against cleanlab: wrong labels put in, and how many of them are found."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bblr import BBLRClassifier, find_label_errors
 from bblr.audit.held_out import Labelled, held_out_scores, make_folds
 from bblr.comparison.cells import Condition
 from bblr.comparison.records import Record
+from bblr.comparison.tasks import Task
 from bblr.datasets import UCI_NAMES, fetch_trec07p, load_uci
 from bblr.linear.evidence import log_odds_against
 from research.core.cases import Unavailable, available
-from research.core.task import Task
 from research.panorama import tables
 from research.panorama.cells import spoilt
 

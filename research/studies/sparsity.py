@@ -1,19 +1,20 @@
-"""Support vectors and errors as the training set grows, beside a kernel SVM."""
+"""Support vectors and errors as the training set grows, against a kernel SVM."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
-from numpy.typing import NDArray
 
 from bblr.comparison.methods import INNER_FOLDS
+from bblr.comparison.records import Record
 from bblr.comparison.sources import Table, make_table
+from bblr.comparison.tasks import Task
+from research.core.parts import Parts
 
-__all__ = ["Growth", "Parts", "Point", "Weights", "grow", "measure", "trec07p_parts"]
+__all__ = ["GrowthPoint", "trec07p_parts", "tuned_kernel", "tuned_svc", "with_vectors"]
 
 # Widths as multiples of "scale", for both classifiers.
 WIDTHS = tuple(2.0**power for power in range(-5, 6))
@@ -25,73 +26,6 @@ TUNING_ROWS = 3000
 REFINING_ROWS = 20_000
 _TEST_ROWS = 10_000
 PATH_SIZES = (724, 512, 362, 256, 181, 128, 90, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Training rows in random order, and test rows."""
-
-    X_train: Any
-    y_train: Any
-    X_test: Any
-    y_test: Any
-
-    def first(self, n: int) -> Parts:
-        """Return the same with the first n training rows only."""
-        return Parts(self.X_train[:n], self.y_train[:n], self.X_test, self.y_test)
-
-
-@dataclass(frozen=True)
-class Point:
-    """What the classifiers made of one training set.
-
-    Parameters
-    ----------
-    n : int
-        Training rows.
-    svc_vectors, svc_error : float
-        Support vectors and test error in percent of the SVM.
-    vectors, error : float
-        The same of kernel BBLR with the number of vectors it chose.
-    third_vectors, third_error : float
-        The same with at most a third of the SVM's vectors.
-    """
-
-    n: int
-    svc_vectors: float
-    svc_error: float
-    vectors: float
-    error: float
-    third_vectors: float
-    third_error: float
-
-    @classmethod
-    def mean(cls, points: Sequence[Point]) -> Point:
-        """Return the mean over repeats."""
-        records = [asdict(point) for point in points]
-        values = {name: float(np.mean([r[name] for r in records])) for name in records[0]}
-        del values["n"]
-        return cls(points[0].n, **values)
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Weights of the centres before and after a fit was made sparse."""
-
-    label: str
-    dense: NDArray[np.float64]
-    sparse: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """Everything the figure shows."""
-
-    points: list[Point]
-    path: list[tuple[int, float]]
-    dense_error: float
-    svc: tuple[float, float]
-    weights: list[Weights]
 
 
 def trec07p_parts(seed: int) -> tuple[Table, Parts]:
@@ -203,26 +137,54 @@ def with_vectors(model: Any, count: int | None, seed: int) -> Any:
     )
 
 
-def measure(parts: Parts, seed: int, jobs: int) -> Point:
-    """Tune and fit both classifiers on one training set."""
-    X, y = parts.X_train, parts.y_train
-    with parallel_config(n_jobs=jobs):
+@dataclass(frozen=True, kw_only=True)
+class GrowthPoint(Task):
+    """Sparse kernel BBLR against an SVM, both tuned, on the first rows of a training part.
+
+    The record has vectors and test error in percent of the SVM (``svc_vectors``, ``svc_error``),
+    of kernel BBLR with the number of vectors that it chose (``vectors``, ``error``), and with at
+    most a third of the SVM's (``third_vectors``, ``third_error``).
+
+    Parameters
+    ----------
+    n : int
+        Training rows.
+    fingerprint : str
+        A hash of the data.
+    whole : bool
+        Whether to add the error at each number of vectors, ``path``, that of all centres,
+        ``dense_error``, and the ``weights`` before and after both ways of making a fit sparse.
+    parts : Parts
+        Training and test part.
+    """
+
+    method: str = "KBBLR-B"
+    n: int
+    fingerprint: str
+    whole: bool = False
+    parts: Parts = field(compare=False, repr=False)
+
+    def work(self) -> Record:
+        """Tune and fit."""
+        parts, seed = self.parts.first(self.n), self.seed
+        X, y = parts.X_train, parts.y_train
         svc = tuned_svc(X, y, seed).fit(X, y)
-        own = tuned_kernel(X, y, seed, sparsity="backward")
         count = int(svc.n_support_.sum())
+        own = tuned_kernel(X, y, seed, sparsity="backward")
         third = tuned_kernel(X, y, seed, sparsity="backward", max_vectors=max(1, count // 3))
-    return Point(
-        len(y),
-        count,
-        error(svc, parts),
-        float(own.n_support_.sum()),
-        error(own, parts),
-        float(third.n_support_.sum()),
-        error(third, parts),
-    )
+        found: Record = {}
+        for prefix, model in (("svc_", svc), ("", own), ("third_", third)):
+            found[f"{prefix}vectors"] = int(model.n_support_.sum())
+            found[f"{prefix}error"] = error(model, parts)
+        if self.whole:
+            model = tuned_kernel(X, y, seed)
+            found["dense_error"] = error(model, parts)
+            found["weights"] = _weights(parts, model, found["vectors"], seed)
+            found["path"] = _path(parts, model, seed)
+        return found
 
 
-def vector_path(parts: Parts, model: Any, seed: int) -> list[tuple[int, float]]:
+def _path(parts: Parts, model: Any, seed: int) -> list[tuple[int, float]]:
     """Return the test error at each number of vectors, with a tuned classifier's settings."""
     path = []
     for size in PATH_SIZES:
@@ -232,35 +194,15 @@ def vector_path(parts: Parts, model: Any, seed: int) -> list[tuple[int, float]]:
     return path
 
 
-def weights_before_and_after(parts: Parts, model: Any, count: int, seed: int) -> list[Weights]:
+def _weights(parts: Parts, model: Any, count: int, seed: int) -> dict[str, Any]:
     """Return the weights under both ways of making a fit sparse, with a tuned one's settings."""
     backward = with_vectors(model, count, seed)
     mixture = with_vectors(model, count, seed).set_params(
         sparsity="gauss-laplace", max_vectors=None
     )
-    found = []
+    found = {}
     for label, sparse in (("Gauss-Laplace", mixture), ("backward", backward)):
         sparse.fit(parts.X_train, parts.y_train)
-        found.append(Weights(label, sparse.dense_dual_coef_, sparse.dual_coef_[0]))
+        before, after = sparse.dense_dual_coef_, sparse.dual_coef_[0]
+        found[label] = {"before": before.round(6).tolist(), "after": after.round(6).tolist()}
     return found
-
-
-def grow(
-    parts: Parts,
-    sizes: Sequence[int],
-    seed: int,
-    jobs: int,
-    report: Callable[[Point], None],
-) -> Growth:
-    """Measure everything the figure shows."""
-    points = []
-    for n in sizes:
-        points.append(measure(parts.first(n), seed, jobs))
-        report(points[-1])
-    last = parts.first(sizes[-1])
-    with parallel_config(n_jobs=jobs):
-        model = tuned_kernel(last.X_train, last.y_train, seed)
-    end = points[-1]
-    weights = weights_before_and_after(last, model, round(end.vectors), seed)
-    path = vector_path(last, model, seed)
-    return Growth(points, path, error(model, last), (end.svc_vectors, end.svc_error), weights)

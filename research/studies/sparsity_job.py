@@ -1,23 +1,27 @@
-"""``bblr sparsity`` from end to end: check the settings, measure, show, draw, write."""
+"""``bblr sparsity``: vectors and errors as data grow, error by vectors, and the weights."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from joblib import cpu_count
-from rich.console import Console
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, NullFormatter
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from bblr._bars import Bar
-from bblr._settings import SettingError, check_writable
-from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
+from bblr._settings import SettingError
+from bblr.comparison.document import terminal_table
+from bblr.comparison.session import check_least, say
 from bblr.comparison.sources import Table, load_two_classes
-from bblr.comparison.tasks import versions
-from research.studies.sparsity import Growth, Parts, Point, grow, trec07p_parts
+from bblr.plotting import SparsityDisplay
+from research.core.charts import COLOURS, GREY, chart
+from research.core.parts import Parts, divide
+from research.core.study import Study
+from research.studies.sparsity import GrowthPoint, trec07p_parts
 
-__all__ = ["SparsityJob", "run_sparsity", "split_table"]
+__all__ = ["chosen_sizes", "draw", "points_table", "run_sparsity", "split_table"]
 
 _TEST_SHARE = 1 / 3
 _MOST_TEST_ROWS = 10_000
@@ -26,138 +30,155 @@ _SMALLEST = 60
 _LARGEST = 16_000
 _MOST_SIZES = 7
 RESEARCH = "trec07p"
+_OWN, _THIRD, _SVC = COLOURS["blue"], COLOURS["green"], COLOURS["vermilion"]
+_BINS = 40
+_WHOLE = FuncFormatter(lambda value, _: f"{value:,.0f}")
 
 
-@dataclass(frozen=True)
-class SparsityJob:
-    """The settings of ``bblr sparsity``, as they were typed.
-
-    See ``bblr sparsity --help`` for what each of them means.
-    """
-
-    data: str
-    target: str | None
-    rows: str | None
-    jobs: int | None
-    seed: int
-    plot: Path
-    out: Path | None
-    drop: tuple[str, ...] = ()
-
-    def prepared(self) -> tuple[Table, Parts, list[int]]:
-        """Check every setting, load the data and choose the sizes; nothing is written."""
-        check_least(jobs=(self.jobs, 1), seed=(self.seed, 0))
-        check_writable("plot", self.plot, (".png", ".svg"))
-        if self.out is not None:
-            check_writable("json", self.out, (".json",))
-        table, parts = self._load()
-        return table, parts, self._sizes(len(parts.y_train))
-
-    def _load(self) -> tuple[Table, Parts]:
-        if self.data == RESEARCH and self.target is None:
-            try:
-                return trec07p_parts(self.seed)
-            except FileNotFoundError as error:
-                raise SettingError("data", f"cannot be read: {error}") from error
-        table = load_two_classes(self.data, self.target, self.drop)
-        return table, split_table(table, self.seed)
-
-    def _sizes(self, most: int) -> list[int]:
-        if self.rows is None:
-            sizes = [min(most, _LARGEST)]
-            while sizes[0] // 2 >= _SMALLEST and len(sizes) < _MOST_SIZES:
-                sizes.insert(0, sizes[0] // 2)
-            return sizes
+def load_parts(
+    data: str, target: str | None, drop: Sequence[str], seed: int
+) -> tuple[Table, Parts]:
+    """Load a data set, or TREC07p, and divide it."""
+    if data == RESEARCH and target is None:
         try:
-            sizes = sorted({int(text) for text in self.rows.split(",")})
-        except ValueError:
-            raise SettingError(
-                "rows", f"must be whole numbers with commas between, got {self.rows!r}"
-            ) from None
-        if not _SMALLEST <= sizes[0] <= sizes[-1] <= most:
-            raise SettingError(
-                "rows", f"must lie between {_SMALLEST} and {most}, the training rows of these data"
-            )
+            return trec07p_parts(seed)
+        except FileNotFoundError as error:
+            raise SettingError("data", f"cannot be read: {error}") from error
+    table = load_two_classes(data, target, drop)
+    return table, split_table(table, seed)
+
+
+def chosen_sizes(rows: str | None, most: int) -> list[int]:
+    """Return the numbers of training rows that are named, or else half as many again and again."""
+    if rows is None:
+        sizes = [min(most, _LARGEST)]
+        while sizes[0] // 2 >= _SMALLEST and len(sizes) < _MOST_SIZES:
+            sizes.insert(0, sizes[0] // 2)
         return sizes
+    try:
+        sizes = sorted({int(text) for text in rows.split(",")})
+    except ValueError:
+        raise SettingError(
+            "rows", f"must be whole numbers with commas between, got {rows!r}"
+        ) from None
+    if not _SMALLEST <= sizes[0] <= sizes[-1] <= most:
+        raise SettingError(
+            "rows", f"must lie between {_SMALLEST} and {most}, the training rows of these data"
+        )
+    return sizes
 
 
 def split_table(table: Table, seed: int) -> Parts:
     """Shuffle, hold a third out to test on, and standardise by the training part."""
-    from sklearn.model_selection import train_test_split
-    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-
-    count = min(_MOST_TEST_ROWS, round(_TEST_SHARE * len(table.y)))
-    X, X_test, y, y_test = train_test_split(
-        table.X, table.y, test_size=count, stratify=table.y, random_state=seed
-    )
-    scaler = (MaxAbsScaler() if table.sparse else StandardScaler()).fit(X)
-    return Parts(scaler.transform(X), y, scaler.transform(X_test), y_test)
+    parts = divide(table, min(_MOST_TEST_ROWS, round(_TEST_SHARE * len(table.y))), seed)
+    return parts.scaled(MaxAbsScaler() if table.sparse else StandardScaler())
 
 
-def run_sparsity(job: SparsityJob) -> int:
-    """Carry out ``bblr sparsity``.
-
-    Returns
-    -------
-    int
-        Exit status: 0 done, 2 a setting cannot be used, 130 interrupted.
-    """
-    messages, console = Console(stderr=True), Console()
-    try:
-        table, parts, sizes = job.prepared()
-    except SettingError as error:
-        say(messages, refusal(error, data="DATA"))
-        return MISUSED
+def run_sparsity(
+    data: str,
+    target: str | None,
+    drop: Sequence[str],
+    rows: str | None,
+    jobs: int | None,
+    seed: int,
+    plot: Path,
+    records: Path | None,
+) -> int:
+    """Carry out ``bblr sparsity``; see its help. Returns 1 where a fit failed."""
+    check_least(jobs=(jobs, 1), seed=(seed, 0))
+    study = Study(records or plot.with_suffix(".jsonl"), jobs, plot)
+    table, parts = load_parts(data, target, drop, seed)
+    sizes = chosen_sizes(rows, len(parts.y_train))
     for note in table.notes:
-        say(messages, f"Note: {note}")
+        say(study.messages, f"Note: {note}")
+    about = {"data": table.name, "fingerprint": table.fingerprint}
+    shared: dict[str, Any] = {**about, "parts": parts, "seed": seed}
+    # The largest first, which takes longest.
+    tasks = [GrowthPoint(n=n, whole=n == sizes[-1], **shared) for n in reversed(sizes)]
+    found, status = study.run(tasks)
+    if found.empty:
+        return status
     n, d = parts.X_train.shape
     say(
-        console,
-        f"{table.name}: {n:,} training rows of {d} features, {len(parts.y_test):,} test rows\n"
-        f"{'':>8}  {'SVM':>16}  {'sparse KBBLR':>16}  {'a third of the SVM':>18}\n"
-        f"{'rows':>8}" + f"  {'vectors':>7} {'error %':>8}" * 3,
+        study.console,
+        f"{table.name}: {n:,} training rows of {d} features, {len(parts.y_test):,} test rows",
     )
-
-    def show(point: Point) -> None:
-        done.append(point)
-        bar.tell(len(done) / (len(sizes) + 1), f"{point.n:,} rows done")
-        pairs = (
-            (point.svc_vectors, point.svc_error),
-            (point.vectors, point.error),
-            (point.third_vectors, point.third_error),
-        )
-        shown = "".join(f"  {vectors:7,.0f} {error:8.2f}" for vectors, error in pairs)
-        say(console, f"{point.n:8,}{shown}")
-
-    done: list[Point] = []
-    try:
-        with Bar(messages, "Measuring") as bar:
-            bar.tell(0.0, f"{sizes[0]:,} rows")
-            growth = grow(parts, sizes, job.seed, job.jobs or cpu_count(), show)
-    except KeyboardInterrupt:
-        say(messages, "Stopped; nothing was written.")
-        return INTERRUPTED
-    from research.studies.sparsity_plot import draw
-
-    draw(growth, f"Sparsity on {table.name}", job.plot)
-    say(console, f"Wrote {job.plot}")
-    if job.out is not None:
-        job.out.write_text(json.dumps(_record(job, table, growth), indent=2) + "\n", "utf-8")
-        say(console, f"Wrote {job.out}")
-    return DONE
+    found = found.sort_values("n")
+    study.console.print(terminal_table(points_table(found)))
+    if status:  # the panels are about the largest size
+        return status
+    return study.draw(lambda path: draw(found, f"Sparsity on {table.name}", path))
 
 
-def _record(job: SparsityJob, table: Table, growth: Growth) -> dict[str, object]:
-    return {
-        "versions": versions(),
-        "data": {"name": table.name, "fingerprint": table.fingerprint},
-        "settings": {"seed": job.seed},
-        "points": [asdict(point) for point in growth.points],
-        "path": growth.path,
-        "dense_error": growth.dense_error,
-        "weights": [
-            {"label": w.label, "dense": np.round(w.dense, 6).tolist(),
-             "sparse": np.round(w.sparse, 6).tolist()}
-            for w in growth.weights
-        ],
-    }  # fmt: skip
+def points_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Lay the points out as texts: vectors and test error of each, a line a size."""
+    texts = {"rows": found["n"].map("{:,.0f}".format)}
+    for prefix, who in (("svc_", "SVM"), ("", "sparse KBBLR"), ("third_", "a third of SVM")):
+        texts[f"{who}\nvectors"] = found[f"{prefix}vectors"].map("{:,.0f}".format)
+        texts[f"{who}\nerror %"] = found[f"{prefix}error"].map("{:.2f}".format)
+    return pd.DataFrame(texts)
+
+
+def draw(found: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw the figure and write it as PNG or SVG, by the suffix.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Records of growth points by size; the last is a whole one.
+    title : str
+        Name of the data.
+    path : Path
+        The file; what was there is replaced.
+    """
+    with chart(path, 11.0, 7.0) as figure:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13)
+        grid = figure.add_gridspec(2, 6)
+        svm, own = ("s-", _SVC, "SVM"), ("o-", _OWN, "sparse KBBLR")
+        third = ("^--", _THIRD, "KBBLR, ⅓ of the SVM's vectors")
+        vectors, errors = (figure.add_subplot(grid[0, place]) for place in (np.s_[:2], np.s_[2:4]))
+        _curves(vectors, found, "Support vectors", svc_vectors=svm, vectors=own)
+        _curves(errors, found, "Test error, %", svc_error=svm, error=own, third_error=third)
+        last = found.iloc[-1]
+        _path(figure.add_subplot(grid[0, 4:]), last)
+        for k, (label, weights) in enumerate(last["weights"].items()):
+            _histogram(figure.add_subplot(grid[1, 3 * k : 3 * k + 3]), label, weights)
+
+
+def _curves(axis: Any, found: pd.DataFrame, title: str, **looks: tuple[str, str, str]) -> None:
+    """Draw columns against the rows: each with its marks, colour and label."""
+    for name, (marks, colour, label) in looks.items():
+        axis.plot(found["n"], found[name], marks, color=colour, label=label)
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(found["n"])
+    axis.xaxis.set_major_formatter(_WHOLE)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.margins(y=0.3)
+    axis.set_ylim(bottom=0)
+    axis.set(xlabel="training rows", title=title)
+    axis.legend()
+
+
+def _path(axis: Any, last: Any) -> None:
+    sizes, errors = zip(*last["path"], strict=True)
+    SparsityDisplay(sizes, errors).plot(axis, name="sparse KBBLR", color=_OWN)
+    axis.axhline(last["dense_error"], color=GREY, ls=(0, (3, 2)), label="KBBLR, all centres")
+    axis.plot(last["svc_vectors"], last["svc_error"], "s", color=_SVC, label="SVM")
+    # The smallest sizes may be hopeless; they must not flatten the rest.
+    top = max(*sorted(errors)[: -len(errors) // 3], last["dense_error"], last["svc_error"])
+    axis.set_ylim(0.0, 1.3 * top)
+    axis.set(xlabel="support vectors", ylabel="", title=f"Test error, %, of {last['n']:,} rows")
+    axis.legend()
+
+
+def _histogram(axis: Any, label: str, weights: dict[str, list[float]]) -> None:
+    before, after = (np.array(weights[name]) for name in ("before", "after"))
+    reach = float(max(np.abs(before).max(), np.abs(after).max()))
+    bins = np.linspace(-reach, reach, _BINS + 1)
+    shown = f"before: {len(before):,} weights"
+    axis.hist(before, bins, color=_OWN, alpha=0.55, label=shown)
+    axis.hist(after, bins, color=_SVC, alpha=0.75, label=f"after: {len(after):,}")
+    axis.set_yscale("symlog", linthresh=10)
+    axis.yaxis.set_major_formatter(_WHOLE)
+    axis.set(xlabel="weight", title=f"Weights, {label}")
+    axis.legend()

@@ -1,8 +1,7 @@
-"""Joint decisions beside independent ones: the paper's table, on pages and on linked records."""
+"""Joint decisions against independent ones: the paper's table, on pages and on linked records."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -15,20 +14,19 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 from rich.console import Console
 
-from bblr._settings import SettingError, check_writable
+from bblr._settings import SettingError
 from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.methods import FOLDS, METHODS
 from bblr.comparison.records import Record
-from bblr.comparison.session import DONE, INTERRUPTED, MISUSED, check_least, refusal, say
+from bblr.comparison.session import DONE, check_least, check_records, choose, say
 from bblr.comparison.summary import format_p
-from bblr.comparison.tasks import versions
+from bblr.comparison.tasks import Task
 from bblr.evaluation import McNemarResult, pooled_mcnemar
 from bblr.structured import Group, JointModel, match_groups
 from research.core.cases import Run
-from research.core.task import Task
 
 __all__ = [
-    "LOCALS", "SOURCES", "WAYS", "Decide", "Decisions", "Source", "StructuredJob", "decide",
+    "LOCALS", "SOURCES", "WAYS", "Decide", "Decisions", "Source", "decide",
     "load_source", "run_structured",
 ]  # fmt: skip
 
@@ -306,79 +304,35 @@ def _in_order(records: Sequence[Record], name: str) -> list[Any]:
     return [found[g] for g in sorted(found)]
 
 
-@dataclass(frozen=True)
-class StructuredJob:
-    """The settings of ``bblr structured``, as they were typed."""
-
-    data: tuple[str, ...]
-    methods: str | None
-    outliers: float
-    flips: float
-    repeats: int
-    folds: int
-    jobs: int | None
-    seed: int
-    out: Path | None
-
-    def checked(self) -> tuple[list[str], list[str]]:
-        """Check every setting; return the data and the local classifiers to run."""
-        known = {name.lower(): name for name in LOCALS}
-        typed = [name.strip() for name in self.methods.split(",")] if self.methods else [*LOCALS]
-        for setting, names, choice in (
-            ("data", self.data, {name: name for name in SOURCES}),
-            ("methods", [name.lower() for name in typed], known),
-        ):
-            for place, name in enumerate(names):
-                if name not in choice:
-                    word = name if setting == "data" else typed[place]
-                    choices = ", ".join(choice.values())
-                    raise SettingError(setting, f"{word!r} is not known; choose {choices}")
-        check_least(
-            repeats=(self.repeats, 1), folds=(self.folds, 2), jobs=(self.jobs, 1),
-            seed=(self.seed, 0),
+def run_structured(
+    data: Sequence[str],
+    methods: str | None,
+    outliers: float,
+    flips: float,
+    repeats: int,
+    folds: int,
+    jobs: int | None,
+    seed: int,
+    records: Path | None,
+) -> int:
+    """Carry out ``bblr structured``; see its help."""
+    names = choose("data", data or SOURCES, SOURCES)
+    locals_ = choose("methods", methods.split(",") if methods else LOCALS, LOCALS)
+    check_least(repeats=(repeats, 1), folds=(folds, 2), jobs=(jobs, 1), seed=(seed, 0))
+    for setting, share in (("outliers", outliers), ("flips", flips)):
+        if not 0 <= share < 0.5:
+            raise SettingError(setting, f"must be at least 0 and below 0.5, got {share}")
+    if records is not None:
+        check_records(records)
+    console = Console()
+    run = Run(seed, jobs=jobs or cpu_count(), records=records, console=Console(stderr=True))
+    for name in names:
+        found = decide(
+            run, name, locals_, folds=folds, repeats=repeats, flips=flips,
+            # Records to link are as they are; only pages are simulated.
+            outliers=outliers if name == "pages" else 0.0,
         )  # fmt: skip
-        for setting in ("outliers", "flips"):
-            share = getattr(self, setting)
-            if not 0 <= share < 0.5:
-                raise SettingError(setting, f"must be at least 0 and below 0.5, got {share}")
-        if self.out is not None:
-            check_writable("json", self.out, (".json",))
-        chosen = dict.fromkeys(known[name.lower()] for name in typed)
-        return list(dict.fromkeys(self.data or SOURCES)), list(chosen)
-
-
-def run_structured(job: StructuredJob) -> int:
-    """Carry out ``bblr structured``.
-
-    Returns
-    -------
-    int
-        Exit status: 0 done, 2 a setting cannot be used or data cannot be had, 130 interrupted.
-    """
-    messages, console = Console(stderr=True), Console()
-    run = Run(job.seed, jobs=job.jobs or cpu_count(), console=messages)
-    records: list[Record] = []
-    try:
-        names, locals_ = job.checked()
-        for name in names:
-            found = decide(
-                run, name, locals_, folds=job.folds, repeats=job.repeats, flips=job.flips,
-                # Records to link are as they are; only pages are simulated.
-                outliers=job.outliers if name == "pages" else 0.0,
-            )  # fmt: skip
-            say(console, found.title)
-            console.print(terminal_table(found.frame()), "")
-            records.append(found.record())
-        say(console, "z and p: McNemar over groups decided right throughout; z > 0: for the row.")
-    except (SettingError, OSError, ImportError) as error:
-        say(messages, refusal(error, data="DATA"))
-        return MISUSED
-    except KeyboardInterrupt:
-        say(messages, "Stopped; nothing was written.")
-        return INTERRUPTED
-    if job.out is not None:
-        settings = {key: getattr(job, key) for key in ("folds", "repeats", "seed")}
-        whole = {"versions": versions(), "settings": settings, "data": records}
-        job.out.write_text(json.dumps(whole, indent=2) + "\n", "utf-8")
-        say(console, f"Wrote {job.out}")
+        say(console, found.title)
+        console.print(terminal_table(found.frame()), "")
+    say(console, "z and p: McNemar over groups decided right throughout; z > 0: for the row.")
     return DONE

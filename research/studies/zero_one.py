@@ -1,236 +1,168 @@
-"""``bblr zero-one`` from end to end: check the settings, run the solvers, show, draw, write."""
+"""``bblr zero-one``: the solvers of the zero-one loss on one data set, and the plot of them."""
 
 from __future__ import annotations
 
-import json
 import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.table import Table as RichTable
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from bblr._bars import Bar, FitBar
-from bblr._settings import SettingError, check_writable
-from bblr.comparison.document import DASH, shown, terminal_table
-from bblr.comparison.session import DONE, FAILED, INTERRUPTED, MISUSED, check_least, refusal, say
+from bblr._settings import SettingError
+from bblr.comparison.document import terminal_table
+from bblr.comparison.records import Record
+from bblr.comparison.session import check_least, choose, say
 from bblr.comparison.sources import Table, load_two_classes
-from bblr.comparison.tasks import versions
+from bblr.comparison.tasks import Task
+from bblr.plotting.certificate import EARLIEST, CertificateDisplay
 from bblr.solvers.zero_one.exact import MAX_SIZE
 from bblr.zero_one.zero_one_classifier import MAX_TABLE, SOLVERS, ZeroOneClassifier
-from research.studies.zero_one_plot import Run, draw
+from research.core.charts import COLOURS, GREY, chart
+from research.core.study import Study
 
-__all__ = ["ZeroOneJob", "run_zero_one"]
+__all__ = ["Solve", "chosen_solvers", "draw", "run_zero_one"]
 
 # The order of the table: searches first, then those that can prove.
 _USUAL = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
 _FOR_LARGE = ("search", "sla")
+_COLOURS = dict(zip(_USUAL, COLOURS.values(), strict=True))
+_DASHES = (0, (3, 2))
 
 
-@dataclass(frozen=True)
-class ZeroOneJob:
-    """The settings of ``bblr zero-one``, as they were typed.
+@dataclass(frozen=True, kw_only=True)
+class Solve(Task):
+    """One solver, the method, on all rows of one data set."""
 
-    See ``bblr zero-one --help`` for what each of them means.
-    """
-
-    data: str
-    target: str | None
-    solvers: str | None
+    fingerprint: str
     time_limit: float
-    seed: int
-    intercept: bool
-    plot: Path
-    out: Path | None
-    verbose: bool
-    drop: tuple[str, ...] = ()
+    fit_intercept: bool
+    table: Table = field(compare=False, repr=False)
+    verbose: bool = field(default=False, compare=False)
 
-    def prepared(self) -> tuple[Table, tuple[str, ...]]:
-        """Check every setting, load the data and choose the solvers; nothing is written."""
-        named = None if self.solvers is None else _named(self.solvers)
-        if not 0 < self.time_limit < inf:
-            raise SettingError(
-                "time_limit", f"must be a number of seconds above 0, got {self.time_limit:g}"
-            )
-        check_least(seed=(self.seed, 0))
-        check_writable("plot", self.plot, (".png", ".svg"))
-        if self.out is not None:
-            check_writable("json", self.out, (".json",))
-        table = load_two_classes(self.data, self.target, self.drop)
-        return table, self._able(table, named)
+    @classmethod
+    def of(cls, table: Table, solver: str, *, fit_intercept: bool = True, **others: Any) -> Solve:
+        """Make the task of a solver on a table."""
+        about: Any = {"data": table.name, "fingerprint": table.fingerprint, "table": table}
+        return cls(method=solver, fit_intercept=fit_intercept, **about, **others)
 
-    def _able(self, table: Table, named: tuple[str, ...] | None) -> tuple[str, ...]:
-        """Return the solvers that were named, or else all that can take the data."""
-        n, d = table.X.shape
-        refusals = {}
-        if d + self.intercept > MAX_SIZE:
-            refusals["exact"] = (
-                f"'exact' is for at most {MAX_SIZE - self.intercept} features and the data have "
-                f"{d}; name mip for a proof"
-            )
-        if n * (d + 1) > MAX_TABLE:
-            for solver in set(SOLVERS) - set(_FOR_LARGE):
-                refusals[solver] = (
-                    f"{solver!r} is for smaller data than {n} rows of {d} features; "
-                    f"choose from {', '.join(_FOR_LARGE)}"
-                )
-        for solver in named or ():
-            if solver in refusals:
-                raise SettingError("solvers", f"cannot be used: {refusals[solver]}")
-        return named or tuple(solver for solver in _USUAL if solver not in refusals)
-
-    def classifier(self, solver: str) -> ZeroOneClassifier:
-        """Build the classifier that runs one solver."""
-        return ZeroOneClassifier(
-            solver,
+    def work(self) -> Record:
+        """Fit, and keep loss, bound, gap and why it stopped, and the way there."""
+        # What a solver needs is loaded and compiled first: that is no part of its time.
+        X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2
+        ZeroOneClassifier(self.method, time_limit=None, random_state=0).fit(X, y)
+        model = ZeroOneClassifier(
+            self.method,
             time_limit=self.time_limit,
-            fit_intercept=self.intercept,
+            fit_intercept=self.fit_intercept,
             random_state=self.seed,
             verbose=int(self.verbose),
         )
+        started = time.perf_counter()
+        # Not z-scored: solvers scale for themselves, and proofs are about the data as given.
+        model.fit(self.table.X, self.table.y)
+        return {
+            "seconds": time.perf_counter() - started,
+            "loss": float(model.zero_one_loss_),
+            "lower_bound": float(model.lower_bound_),
+            "gap": float(model.gap_),
+            "optimal": bool(model.optimal_),
+            "reason": model.reason_,
+            "trace": [list(map(float, moment)) for moment in model.trace_],
+        }
 
 
-def _named(names: str) -> tuple[str, ...]:
-    chosen = [name.strip().lower() for name in names.split(",") if name.strip()]
-    if not chosen:
+def chosen_solvers(names: str | None, table: Table, intercept: bool) -> tuple[str, ...]:
+    """Return the solvers that are named, or else all that can take the data."""
+    typed = [name for name in (names or "").split(",") if name.strip()]
+    if names is not None and not typed:
         raise SettingError("solvers", f"names no solver; choose from {', '.join(SOLVERS)}")
-    for name in chosen:
-        if name not in SOLVERS:
-            raise SettingError("solvers", f"{name!r} is unknown; choose from {', '.join(SOLVERS)}")
-    return tuple(dict.fromkeys(chosen))
+    named = choose("solvers", typed, SOLVERS)
+    n, d = table.X.shape
+    refusals = {}
+    if d + intercept > MAX_SIZE:
+        refusals["exact"] = (
+            f"'exact' is for at most {MAX_SIZE - intercept} features and the data have {d}; "
+            "name mip for a proof"
+        )
+    if n * (d + 1) > MAX_TABLE:
+        for solver in set(SOLVERS) - set(_FOR_LARGE):
+            refusals[solver] = (
+                f"{solver!r} is for smaller data than {n} rows of {d} features; "
+                f"choose from {', '.join(_FOR_LARGE)}"
+            )
+    for solver in named:
+        if solver in refusals:
+            raise SettingError("solvers", f"cannot be used: {refusals[solver]}")
+    return tuple(named) or tuple(solver for solver in _USUAL if solver not in refusals)
 
 
-def run_zero_one(job: ZeroOneJob) -> int:
-    """Carry out ``bblr zero-one``.
-
-    Returns
-    -------
-    int
-        Exit status: 0 done, 1 a solver failed or a file could not be written, 2 a setting cannot
-        be used, 130 interrupted. What was found before a failure or an interruption is shown,
-        drawn and written all the same.
-    """
-    messages = Console(stderr=True)
-    try:
-        table, solvers = job.prepared()
-    except SettingError as error:
-        say(messages, refusal(error, data="DATA"))
-        return MISUSED
+def run_zero_one(
+    data: str,
+    target: str | None,
+    drop: Sequence[str],
+    solvers: str | None,
+    time_limit: float,
+    seed: int,
+    intercept: bool,
+    plot: Path,
+    records: Path | None,
+    verbose: bool,
+) -> int:
+    """Carry out ``bblr zero-one``; see its help. Returns 1 where a solver failed."""
+    if not 0 < time_limit < inf:
+        raise SettingError(
+            "time_limit", f"must be a number of seconds above 0, got {time_limit:g}"
+        )
+    check_least(seed=(seed, 0))
+    # One at a time: they are timed.
+    study = Study(records or plot.with_suffix(".jsonl"), 1, plot)
+    table = load_two_classes(data, target, drop)
+    tasks = [
+        Solve.of(
+            table, solver, time_limit=time_limit, seed=seed, fit_intercept=intercept,
+            verbose=verbose,
+        )
+        for solver in chosen_solvers(solvers, table, intercept)
+    ]  # fmt: skip
     for note in table.notes:
-        say(messages, f"Note: {note}")
-    runs: list[Run] = []
-    status = DONE
-    try:
-        for solver in solvers:
-            if not messages.is_terminal:
-                say(messages, f"{solver} ...")
-            # Lines that a solver prints would break a bar.
-            with Bar(messages, solver, shown=not job.verbose) as bar:
-                runs.append(_run(job, table, solver, bar))
-            say(messages, f"{solver}: {_in_words(runs[-1])}")
-            if job.out is not None and len(runs) < len(solvers):
-                _save_figures(job, job.out, table, runs, messages)  # at once: solvers take long
-    except KeyboardInterrupt:
-        say(messages, f"Stopped after {len(runs)} of {len(solvers)} solvers.")
-        status = INTERRUPTED
-    sound = _show(job, table, runs, messages) if runs else True
-    return status or (DONE if sound else FAILED)
-
-
-def _run(job: ZeroOneJob, table: Table, solver: str, bar: Bar) -> Run:
-    started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            _warm_up(solver)
-            classifier = job.classifier(solver)
-            if hasattr(classifier, "set_callbacks"):
-                classifier.set_callbacks(FitBar(bar))
-            started = time.perf_counter()
-            # Not z-scored: solvers scale for themselves, and proofs are about the data as given.
-            classifier.fit(table.X, table.y)
-        except Exception as error:  # one solver's failure must not lose the others
-            message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            return Run(solver, time.perf_counter() - started, failure=message)
-    return Run(
-        solver,
-        time.perf_counter() - started,
-        loss=classifier.zero_one_loss_,
-        lower_bound=classifier.lower_bound_,
-        gap=classifier.gap_,
-        optimal=classifier.optimal_,
-        reason=classifier.reason_,
-        trace=tuple(classifier.trace_),
-        warnings=tuple(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)),
-    )
-
-
-def _warm_up(solver: str) -> None:
-    """Load and compile what a solver needs, lest its time be charged for that."""
-    X, y = np.random.default_rng(0).normal(size=(12, 2)), np.arange(12) % 2
-    ZeroOneClassifier(solver, time_limit=None, random_state=0).fit(X, y)
-
-
-def _show(job: ZeroOneJob, table: Table, runs: list[Run], messages: Console) -> bool:
-    """Print the table and write the files; say whether all went well."""
-    results = Console()
+        say(study.messages, f"Note: {note}")
+    found, status = study.run(tasks)
+    if found.empty:
+        return status
     n, d = table.X.shape
     title = f"{table.name} ({n:,} rows, {d:,} feature{'' if d == 1 else 's'})"
-    results.print(title, style="bold", highlight=False, markup=False)
-    results.print(_table(runs), "")
-    done = [run for run in runs if not run.failure]
-    sound = len(done) == len(runs)
-    if done:
-        say(results, _finding(done))
-    if job.out is not None and _save_figures(job, job.out, table, runs, messages):
-        say(results, f"Figures: {job.out}")
-    elif job.out is not None:
-        sound = False
-    if done and _save("plot", job.plot, lambda path: draw(done, title, path), messages):
-        say(results, f"Plot: {job.plot}")
-    elif done:
-        sound = False
-    return sound
+    study.console.print(title, style="bold", highlight=False, markup=False)
+    best = found["loss"] == found["loss"].min()
+    study.console.print(terminal_table(_texts(found), bold=best, wrap=("Why it stopped",)), "")
+    say(study.console, _finding(found))
+    return max(status, study.draw(lambda path: draw(found, title, path)))
 
 
-def _table(runs: list[Run]) -> RichTable:
-    best = min((run.loss for run in runs if not run.failure), default=None)
-    rows = [
+def _texts(found: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
         {
-            "Solver": run.solver,
-            "Loss": shown(run.found(run.loss), "{:.0f}"),
-            "Lower\nbound": shown(run.found(run.lower_bound), "{:.0f}"),
-            "Gap\n%": shown(run.found(100 * run.gap), "{:.1f}"),
-            "Optimal": DASH if run.failure else "yes" if run.optimal else "no",
-            "Seconds": f"{run.seconds:.2f}",
-            "Why it stopped": "failed" if run.failure else run.reason,
+            "Solver": found["method"],
+            "Loss": found["loss"].map("{:.0f}".format),
+            "Lower\nbound": found["lower_bound"].map("{:.0f}".format),
+            "Gap\n%": found["gap"].map(lambda gap: f"{100 * gap:.1f}"),
+            "Optimal": found["optimal"].map({True: "yes", False: "no"}),
+            "Seconds": found["seconds"].map("{:.2f}".format),
+            "Why it stopped": found["reason"],
         }
-        for run in runs
-    ]
-    bold = [run.loss == best for run in runs]
-    return terminal_table(pd.DataFrame(rows), bold=bold, wrap=("Why it stopped",))
-
-
-def _in_words(run: Run) -> str:
-    if run.failure:
-        return f"failed: {run.failure}"
-    return (
-        f"loss {run.loss:.0f}, bound {run.lower_bound:.0f}, gap {100 * run.gap:.1f} %, "
-        f"{run.seconds:.2f} s, {run.reason}"
     )
 
 
-def _finding(runs: list[Run]) -> str:
+def _finding(found: pd.DataFrame) -> str:
     """Say what the solvers know together: one may prove what another found."""
-    least = min(run.loss for run in runs)
-    bound = max(run.lower_bound for run in runs)
-    finders = ", ".join(run.solver for run in runs if run.loss == least)
-    provers = ", ".join(run.solver for run in runs if run.lower_bound == bound)
+    least, bound = found["loss"].min(), found["lower_bound"].max()
+    finders = ", ".join(found["method"][found["loss"] == least])
+    provers = ", ".join(found["method"][found["lower_bound"] == bound])
     if least == bound:
         return f"Least loss: {least:.0f} ({finders}), proved optimal ({provers})."
     if bound == 0:
@@ -241,35 +173,73 @@ def _finding(runs: list[Run]) -> str:
     )
 
 
-def _save_figures(
-    job: ZeroOneJob, path: Path, table: Table, runs: list[Run], messages: Console
-) -> bool:
-    n, d = table.X.shape
-    record = {
-        "versions": versions(),
-        "settings": {
-            "seed": job.seed,
-            "time_limit": job.time_limit,
-            "fit_intercept": job.intercept,
-        },
-        "data": {
-            "name": table.name,
-            "fingerprint": table.fingerprint,
-            "rows": n,
-            "features": d,
-            "classes": table.classes,
-        },
-        "solvers": [run.as_record() for run in runs],
-    }
-    text = json.dumps(record, indent=2, default=float) + "\n"
-    return _save("json", path, lambda path: path.write_text(text, encoding="utf-8"), messages)
+def draw(found: pd.DataFrame, title: str, path: Path) -> None:
+    """Draw incumbents and bounds over time and write them as PNG or SVG, by the suffix.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Records of solvers, at least one.
+    title : str
+        Name of the data.
+    path : Path
+        The file; what was there is replaced.
+    """
+    curves = [_curve(run) for run in found.itertuples()]
+    with chart(path, 8.4, 4.6) as figure:
+        axes = figure.add_subplot()
+        for place, (run, curve) in enumerate(zip(found.itertuples(), curves, strict=True)):
+            # The later the thinner and the higher: where curves lie on each other, all are seen.
+            look: Any = {"color": _COLOURS[str(run.method)], "zorder": 3 + place}
+            look["lw"] = 1.5 + 0.5 * (len(found) - 1 - place)
+            display = CertificateDisplay(*curve.T, optimal=bool(run.optimal))
+            display.plot(axes, bound_kwargs={"lw": 1.5, "ls": _DASHES}, **look)
+        _scale(axes, curves)
+        # A name with dollar signs in it is no formula.
+        axes.set_title(title, parse_math=False)
+        axes.set_xlabel("seconds (log scale)")
+        axes.set_ylabel("zero-one loss (training errors)")
+        figure.legend(handles=_legend(found), loc="outside right upper", handlelength=2.6)
 
 
-def _save(setting: str, path: Path, write: Callable[[Path], object], messages: Console) -> bool:
-    """Write a file; say so where that fails, as when the disk is full, and go on."""
-    try:
-        write(path)
-    except OSError as error:
-        say(messages, f"Error: --{setting} {str(path)!r} was not written: {error}")
-        return False
-    return True
+def _curve(run: Any) -> Any:
+    """Return seconds, loss and bound as columns, up to the end of the run."""
+    last = run.trace[-1][0] if run.trace else 0.0
+    curve = np.array([*run.trace, (max(run.seconds, last), run.loss, run.lower_bound)])
+    curve[:, 0] = np.maximum(curve[:, 0], EARLIEST)
+    return curve
+
+
+def _scale(axes: Any, curves: Sequence[Any]) -> None:
+    first = min(curve[0, 0] for curve in curves)
+    last = max(curve[-1, 0] for curve in curves)
+    # Ten times at least, or there would be no power of ten to label.
+    axes.set_xlim(min(first, last / 10) / 1.15, 1.25 * last)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    _, losses, bounds = np.concatenate(curves).T
+    # A bound of zero needs no proof.
+    low = min([*(curve[-1, 1] for curve in curves), *bounds[bounds > 0]])
+    high = max(losses.max(), low + 1.0)
+    margin = 0.06 * (high - low)
+    axes.set_ylim(low - margin, high + margin)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+def _legend(found: pd.DataFrame) -> list[Line2D]:
+    handles = []
+    run: Any
+    for run in found.itertuples():
+        bound = f", bound {run.lower_bound:.0f}" if run.lower_bound else ""
+        label = f"{run.method!s}: loss {run.loss:.0f}{bound}"
+        handles.append(Line2D([], [], color=_COLOURS[str(run.method)], lw=3, label=label))
+    grey: dict[str, Any] = {"color": GREY, "lw": 1.5}
+    handles.append(Line2D([], [], ls="none", label=""))
+    handles.append(Line2D([], [], label="loss", **grey))
+    if found["lower_bound"].any():
+        handles.append(Line2D([], [], ls=_DASHES, label="lower bound", **grey))
+    dot: dict[str, Any] = {"marker": "o", "ls": "none", "mec": GREY, "mew": 1.5}
+    if not found["optimal"].all():
+        handles.append(Line2D([], [], mfc="white", label="end, not proved optimal", **dot))
+    if found["optimal"].any():
+        handles.append(Line2D([], [], mfc=GREY, label="end, proved optimal", **dot))
+    return handles

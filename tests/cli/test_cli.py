@@ -104,7 +104,7 @@ def test_no_noise_means_clean_data_only(folder):
 def test_interruption_leaves_a_valid_file_and_a_hint(folder, monkeypatch):
     from bblr.comparison.session import LiveProgress
 
-    show = LiveProgress.advance
+    show = LiveProgress.count
 
     def interrupt(self, record):
         show(self, record)
@@ -112,7 +112,7 @@ def test_interruption_leaves_a_valid_file_and_a_hint(folder, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(LiveProgress, "advance", interrupt)
+        patch.setattr(LiveProgress, "count", interrupt)
         result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 130
     hint = " ".join(result.stderr.split())
@@ -129,7 +129,7 @@ def test_a_dead_worker_is_one_line(folder, monkeypatch):
     def die(*arguments):
         raise TerminatedWorkerError("killed")
 
-    monkeypatch.setattr("bblr.comparison.cells.run_cell", die)
+    monkeypatch.setattr("bblr.comparison.cells.Cell.run", die)
     result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from bblr.comparison.cells import CLEAN, Cell, Condition, run_cell, split
+from bblr.comparison.cells import CLEAN, Cell, Condition
 from bblr.comparison.methods import METHODS
 from bblr.comparison.sources import make_table
 
@@ -12,9 +12,9 @@ PROTOCOLS = ("uniform-one-class", "uniform-random", "label-flip")
 CONDITIONS = [CLEAN, *(Condition(0.2, protocol, "training") for protocol in PROTOCOLS)]
 
 
-def cell_of(table, condition=CLEAN, **changes):
-    settings = {"method": "LR", "repeat": 0, "fold": 0, "folds": 4, "seed": 3, **changes}
-    return Cell(data=table.name, fingerprint=table.fingerprint, condition=condition, **settings)
+def cell_of(table, condition=CLEAN, method=METHODS["LR"], **changes):
+    place = {"repeat": 0, "fold": 0, "folds": 4, "seed": 3, **changes}
+    return Cell.of(table, method, condition, **place)
 
 
 def rows_of(X):
@@ -26,7 +26,7 @@ def rows_of(X):
 def test_folds_partition_the_data_and_leave_the_test_part_alone(tiny_table, condition, repeat):
     tested = []
     for fold in range(4):
-        part = split(cell_of(tiny_table, condition, repeat=repeat, fold=fold), tiny_table)
+        part = cell_of(tiny_table, condition, repeat=repeat, fold=fold).split(tiny_table)
         np.testing.assert_array_equal(part.X_test, tiny_table.X[part.rows])
         np.testing.assert_array_equal(part.y_test, tiny_table.y[part.rows])
         assert not rows_of(part.X_test) & rows_of(part.X_train)
@@ -36,7 +36,7 @@ def test_folds_partition_the_data_and_leave_the_test_part_alone(tiny_table, cond
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda c: c.protocol or "clean")
 def test_training_part_is_the_rest_and_its_noise(tiny_table, condition):
-    part = split(cell_of(tiny_table, condition), tiny_table)
+    part = cell_of(tiny_table, condition).split(tiny_table)
     rest = np.setdiff1d(np.arange(len(tiny_table.y)), part.rows)
     amount = int(len(rest) * condition.noise)
     n_flipped = np.sum(part.y_train[: len(rest)] != tiny_table.y[rest])
@@ -48,7 +48,7 @@ def test_training_part_is_the_rest_and_its_noise(tiny_table, condition):
 
 def test_noise_everywhere_reaches_test_parts(tiny_table):
     condition = Condition(0.2, "uniform-random", "everywhere")
-    parts = [split(cell_of(tiny_table, condition, fold=fold), tiny_table) for fold in range(4)]
+    parts = [cell_of(tiny_table, condition, fold=fold).split(tiny_table) for fold in range(4)]
     tested = np.concatenate([part.rows for part in parts])
     assert sorted(tested) == list(range(72))
     for part in parts:
@@ -57,7 +57,10 @@ def test_noise_everywhere_reaches_test_parts(tiny_table):
 
 
 def test_methods_share_folds_and_noise(tiny_table):
-    a, b = (split(cell_of(tiny_table, CONDITIONS[1], method=m), tiny_table) for m in ("LR", "x"))
+    a, b = (
+        cell_of(tiny_table, CONDITIONS[1], METHODS[name]).split(tiny_table)
+        for name in ("LR", "SVM")
+    )
     np.testing.assert_array_equal(a.X_train, b.X_train)
     np.testing.assert_array_equal(a.rows, b.rows)
 
@@ -90,7 +93,7 @@ def test_fingerprint_follows_the_data(tiny_table):
 
 def test_record_agrees_with_its_own_predictions(tiny_table, make_comparison):
     method = make_comparison().methods[0]
-    record = run_cell(cell_of(tiny_table), tiny_table, method)
+    record = cell_of(tiny_table, method=method).run()
     truth, predictions = np.array(record["truth"]), np.array(record["predictions"])
     given = np.where(truth == 1, record["probabilities"], 1 - np.array(record["probabilities"]))
     assert record["errors"] == np.sum(truth != predictions)
@@ -117,7 +120,7 @@ class Constant:
 
 def test_training_loss_is_strict_and_warnings_are_kept(tiny_table, failing):
     method = replace(failing, build=lambda random_state, *, sparse=False: Constant())
-    record = run_cell(cell_of(tiny_table), tiny_table, method)
+    record = cell_of(tiny_table, method=method).run()
     assert record["train_errors"] == record["n_train"]
     assert record["errors"] < record["n_test"]
     assert record["log_loss"] is None and record["probabilities"] is None
@@ -125,7 +128,7 @@ def test_training_loss_is_strict_and_warnings_are_kept(tiny_table, failing):
 
 
 def test_failure_is_recorded_in_one_line(tiny_table, failing):
-    record = run_cell(cell_of(tiny_table), tiny_table, failing)
+    record = cell_of(tiny_table, method=failing).run()
     assert record["failure"] == "RuntimeError: it never works"
     assert "errors" not in record and record["seconds"] >= 0
 
@@ -140,10 +143,10 @@ def three_classes():
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda c: c.protocol or "clean")
 @pytest.mark.parametrize("name", ["LR", "BBLR0"])
 def test_many_classes(three_classes, condition, name):
-    cell = cell_of(three_classes, condition, method=name)
-    record = run_cell(cell, three_classes, METHODS[name])
+    cell = cell_of(three_classes, condition, METHODS[name])
+    record = cell.run()
     assert "failure" not in record
-    part = split(cell, three_classes)
+    part = cell.split(three_classes)
     model = METHODS[name].build(cell.random_state("estimator")).fit(part.X_train, part.y_train)
     probabilities = model.predict_proba(part.X_test)
     np.testing.assert_allclose(record["probabilities"], probabilities.max(axis=1), atol=1e-6)

@@ -140,7 +140,7 @@ def test_headline_speaks_of_noise_first(make_record):
     assert clean.claim.startswith("On clean data, BBLR")
 
 
-def test_headline_without_bblr_or_without_rivals(make_record):
+def test_headline_without_bblr_or_without_baselines(make_record):
     for names in (["LR", "SVM"], ["BBLR"], ["SLA"]):
         (finding,) = findings(summarise([make_record(name, (0,)) for name in names]))
         assert all(f"{name} 1" in finding.claim for name in names)

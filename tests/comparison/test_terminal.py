@@ -59,7 +59,7 @@ def test_progress_shows_what_was_known(console, tmp_path, make_comparison):
     make_comparison(repeats=1).run(tmp_path / "r.jsonl")
     with LiveProgress(console, jobs=1) as progress:
         make_comparison(repeats=2).run(
-            tmp_path / "r.jsonl", on_start=progress.start, on_record=progress.advance
+            tmp_path / "r.jsonl", on_start=progress.begin, on_record=progress.count
         )
     assert progress.known == 18
     assert "36/36" in console.file.getvalue()

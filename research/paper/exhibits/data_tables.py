@@ -18,7 +18,6 @@ UCI_DATA = Details(
         "pima": (768, 8),
     },
     remarks={"breast": "The tenth feature is the patient's number."},
-    minutes=(0.0, 0.0),
 )
 
 LARGE_DATA = Details(
@@ -54,8 +53,4 @@ REVIEWS_DATA = Details(
     minutes=(0.1, 0.1),
 )
 
-EXHIBITS = (
-    UCI_DATA,
-    LARGE_DATA,
-    REVIEWS_DATA,
-)
+EXHIBITS = (UCI_DATA, LARGE_DATA, REVIEWS_DATA)

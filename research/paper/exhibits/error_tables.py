@@ -46,10 +46,7 @@ ERRORS = Table(
     about="The same experiment as table-sums, with BBLR4, whose prior and sharpness are learned.",
     reading="As in table-sums. BBLR is BBLRClassifierCV() as it comes.",
     data=UCI,
-    columns=(
-        *map(Column, ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4")),
-        Column("BBLR"),
-    ),
+    columns=tuple(map(Column, ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4", "BBLR"))),
     readings=CLEAN_UCI,
     digits=2,
     printed={
@@ -107,10 +104,7 @@ NOISY_ERRORS = Table(
     about="The same experiment as table-noisy-sums, with BBLR4.",
     reading="As in table-noisy-sums. BBLR is BBLRClassifierCV() as it comes.",
     data=UCI,
-    columns=(
-        *map(Column, ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4")),
-        Column("BBLR"),
-    ),
+    columns=tuple(map(Column, ("LR", "SVM", "SLA", "BBLR2", "BBLR3", "BBLR4", "BBLR"))),
     readings=NOISY_UCI,
     digits=2,
     printed={
@@ -150,13 +144,6 @@ MCNEMAR = PooledTests(
         replace(NOISY_UCI[1], part="Noisy, random labels"),
     ),
     printed={_CLEAN: (3.17, 0.69), _NOISY: (4.33, 3.7)},
-    minutes=(0.0, 0.0),
 )
 
-EXHIBITS = (
-    SUMS,
-    ERRORS,
-    NOISY_SUMS,
-    NOISY_ERRORS,
-    MCNEMAR,
-)
+EXHIBITS = (SUMS, ERRORS, NOISY_SUMS, NOISY_ERRORS, MCNEMAR)

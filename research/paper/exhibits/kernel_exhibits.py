@@ -30,7 +30,7 @@ KERNEL = Table(
 SPARSE_KERNEL = Table(
     name="table-sparse-kernel",
     place=21,
-    title="Sparse kernel BBLR beside a kernel SVM: error in per cent and support vectors",
+    title="Sparse kernel BBLR against a kernel SVM: error in per cent and support vectors",
     about="Errors and average numbers of support vectors.",
     reading="The Gauss-Laplace mixture prior is the paper's; backward elimination is ours. Folds "
     "as in table-kernel.",
@@ -101,7 +101,7 @@ SPARSITY = SparsityFigure(
     ),
     reading=(
         "The paper does not say which of its four domains of reviews it drew: ours is Kitchen, "
-        "with rows of length 1, and Pima beside it, standardised. A third of the rows is the test "
+        "with rows of length 1, and Pima as well, standardised. A third of the rows is the test "
         "part; the classifiers see the first rows of the rest, in random order, and choose width "
         "and penalty from one coarse grid by cross-validation. The mixture prior is the paper's, "
         "backward elimination is ours. Points are means over divisions, bars their range."
@@ -136,9 +136,4 @@ WEIGHTS = WeightsFigure(
     full=FULL,
 )
 
-EXHIBITS = (
-    KERNEL,
-    SPARSE_KERNEL,
-    SPARSITY,
-    WEIGHTS,
-)
+EXHIBITS = (KERNEL, SPARSE_KERNEL, SPARSITY, WEIGHTS)

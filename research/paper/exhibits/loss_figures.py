@@ -27,7 +27,7 @@ def _line(
 
 
 def _family(loss: BetaBernoulli, powers: range) -> tuple[Line, ...]:
-    """Sharpen a loss by powers of two, the sharper the less pale, beside the logistic one."""
+    """Sharpen a loss by powers of two, the sharper the less pale, and the logistic one."""
     family = (
         _line(f"γ = {2**k}", loss.sharpened(2.0**k), opacity=0.4 + 0.6 * k / max(powers))
         for k in powers

@@ -10,7 +10,7 @@ STRUCTURED = JointTable(
     about="Faces on biography pages: a local classifier of text alone, and inside a joint model "
     "with similarities of faces.",
     reading="The paper's pages are not public. The first row has simulated pages around real "
-    "faces where these are at hand, with far outliers in the features; their strengths were "
+    "faces where these are available, with far outliers in the features; their strengths were "
     "chosen so that LR comes out near the printed figures, so only gains can be compared. The "
     "other rows have the same model on real data: which records of two sources are the same?",
     data=("pages", "amazon-google", "dblp-acm"),

@@ -8,11 +8,11 @@ SOLVERS = Table(
     name="table-solvers",
     place=4,
     title="Zero-one loss that direct solvers reach",
-    about="Training errors of PCS, CSA, BnB and SLA beside LR and a linear SVM, quoted by the "
+    about="Training errors of PCS, CSA, BnB and SLA and of LR and a linear SVM, quoted by the "
     "paper from Nguyen and Sanner (2013).",
     reading="LR and SVM are the least training loss over C, as in the source. PCS and BnB were "
     "stopped after 300 seconds there; here after a number of steps that takes about as long "
-    "(a few seconds when quick), so that the figures do not hang on the machine.",
+    "(a few seconds when quick), so that the figures do not depend on the machine.",
     data=("breast", "breast-id", "heart", "liver", "pima"),
     columns=(
         Column("LR-train"),
@@ -63,12 +63,8 @@ TRAINING_LOSS = Table(
     reading="Each method is fitted for the least training loss: LR and SVM over C, BBLR with a "
     "very weak penalty and the search that comes with it.",
     data=UCI,
-    columns=(
-        Column("LR-train"),
-        Column("SVM-train"),
-        Column("BBLR1-train"),
-        Column("SLA-train"),
-        Column("BBLR2-train"),
+    columns=tuple(
+        map(Column, ("LR-train", "SVM-train", "BBLR1-train", "SLA-train", "BBLR2-train"))
     ),
     readings=(
         Reading(*2 * (Protocol(folds=1, words="all rows, for training and for counting"),)),
@@ -98,7 +94,4 @@ TRAINING_LOSS = Table(
     minutes=(0.1, 0.3),
 )
 
-EXHIBITS = (
-    SOLVERS,
-    TRAINING_LOSS,
-)
+EXHIBITS = (SOLVERS, TRAINING_LOSS)

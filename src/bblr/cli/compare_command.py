@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -87,7 +88,8 @@ def compare(
     open in a browser.
     """
     settings = settings_of(locals(), "drop", *_KINDS)
-    from bblr.comparison.compare import CompareJob, run_compare
+    settings["kinds"] = {kind: settings.pop(kind) for kind in _KINDS}
+    from bblr.comparison.compare import run_compare
+    from bblr.comparison.session import guarded
 
-    kinds = {kind: settings.pop(kind) for kind in _KINDS}
-    raise typer.Exit(run_compare(CompareJob(**settings, kinds=kinds)))
+    raise typer.Exit(guarded(partial(run_compare, **settings), data="DATA"))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from bblr.comparison.methods import Method
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
-from bblr.comparison.tasks import recorded, versions
+from bblr.comparison.tasks import Task
 
-__all__ = ["CLEAN", "PLACES", "Cell", "Condition", "Fit", "Split", "evaluate", "run_cell", "split"]
+__all__ = ["CLEAN", "PLACES", "Cell", "Condition", "FoldTask", "Split"]
 
 _SMALLEST_PROBABILITY = 1e-15
 Place = Literal["training", "everywhere"]
@@ -55,50 +53,8 @@ CLEAN = Condition()
 
 
 @dataclass(frozen=True)
-class Cell:
-    """The settings that decide a result, and nothing else.
-
-    Parameters
-    ----------
-    data, fingerprint : str
-        Name of the data set and a hash of its contents.
-    condition : Condition
-        How the data are spoilt.
-    method : str
-        Name of the method.
-    repeat, fold, folds : int
-        Which fold of which repeat, of how many folds. One fold is all rows, for training and for
-        test; none leaves the division to the table, which then has test rows of its own.
-    seed : int
-        The seed of the whole comparison.
-    """
-
-    data: str
-    fingerprint: str
-    condition: Condition
-    method: str
-    repeat: int
-    fold: int
-    folds: int
-    seed: int
-
-    @property
-    def key(self) -> str:
-        """A hash of the settings and of the version of the library that carries them out."""
-        settings = {**asdict(self), "bblr": versions()["bblr"]}
-        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:20]
-
-    def random_state(self, purpose: str) -> int:
-        """Make a seed that all methods share on this fold, so that they see the same data."""
-        words = [self.seed, self.repeat, *purpose.encode()]
-        if purpose != "folds":
-            words.append(self.fold)
-        return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF
-
-
-@dataclass(frozen=True)
 class Split:
-    """Training and test part of a cell; ``rows`` are the test rows in the data set."""
+    """Training and test part of a fold; ``rows`` are the test rows in the data set."""
 
     X_train: Any
     y_train: Any
@@ -107,105 +63,118 @@ class Split:
     rows: Any
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A cell with what it takes to carry it out."""
+@dataclass(frozen=True, kw_only=True)
+class FoldTask(Task):
+    """A method on one fold of one data set under one condition.
 
-    cell: Cell
-    table: Table
-    classifier: Method
-
-    @property
-    def key(self) -> str:
-        """The cell's."""
-        return self.cell.key
-
-    @property
-    def data(self) -> str:
-        """Name of the data set."""
-        return self.cell.data
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-        return self.cell.method
-
-    def run(self) -> Record:
-        """Fit and score."""
-        return run_cell(self.cell, self.table, self.classifier)
-
-
-def split(cell: Cell, table: Table) -> Split:
-    """Cut one fold and add the noise, before anything is scaled."""
-    X, y = table.X, table.y
-    rows = np.arange(len(y))
-    if cell.folds == 1:
-        return Split(X, y, X, y, rows)
-    if not cell.folds:
-        if table.test is None:
-            raise ValueError(f"{table.name!r} has no test rows of its own")
-        train, test = np.delete(rows, table.test), table.test
-        return Split(X[train], y[train], X[test], y[test], test)
-    if cell.condition.place == "everywhere":
-        X, y = _noisy(cell, X, y)
-    folds = StratifiedKFold(cell.folds, shuffle=True, random_state=cell.random_state("folds"))
-    train, test = list(folds.split(np.zeros(len(y)), y))[cell.fold]
-    X_train, y_train = X[train], y[train]
-    if cell.condition.place == "training":
-        X_train, y_train = _noisy(cell, X_train, y_train)
-    return Split(X_train, y_train, X[test], y[test], test)
-
-
-def _noisy(cell: Cell, X: Any, y: Any) -> tuple[Any, Any]:
-    from bblr.evaluation import add_noise
-
-    everywhere = cell.condition.place == "everywhere"
-    # Noise added before the split must be the same for every fold of a repeat.
-    seed = cell.random_state("folds" if everywhere else "noise")
-    return add_noise(
-        X,
-        y,
-        protocol=str(cell.condition.protocol),
-        fraction=cell.condition.noise,
-        random_state=seed,
-    )
-
-
-def run_cell(cell: Cell, table: Table, method: Method) -> Record:
-    """Fit and score one cell.
-
-    Returns
-    -------
-    dict
-        The cell's settings, the versions, and either its results or, under ``failure``, the
-        message of the error that stopped it.
+    Parameters
+    ----------
+    fingerprint : str
+        A hash of the contents of the data.
+    condition : Condition
+        How the data are spoilt.
+    repeat, fold, folds : int
+        Which fold of which repeat, of how many folds. One fold is all rows, for training and for
+        test; none leaves the division to the table, which then has test rows of its own.
     """
-    settings: Record = {"key": cell.key, **asdict(cell), "label": method.label}
-    return recorded(settings, lambda: evaluate(cell, table, method))
+
+    fingerprint: str
+    condition: Condition
+    repeat: int
+    fold: int
+    folds: int
+
+    def random_state(self, purpose: str) -> int:
+        """Make a seed that all methods share on this fold, so that they see the same data."""
+        words = [self.seed, self.repeat, *purpose.encode()]
+        if purpose != "folds":
+            words.append(self.fold)
+        return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF
+
+    def split(self, table: Table) -> Split:
+        """Cut one fold and add the noise, before anything is scaled."""
+        X, y = table.X, table.y
+        rows = np.arange(len(y))
+        if self.folds == 1:
+            return Split(X, y, X, y, rows)
+        if not self.folds:
+            if table.test is None:
+                raise ValueError(f"{table.name!r} has no test rows of its own")
+            train, test = np.delete(rows, table.test), table.test
+            return Split(X[train], y[train], X[test], y[test], test)
+        if self.condition.place == "everywhere":
+            # Added before the split, it must be the same for every fold of a repeat.
+            X, y = self._noisy(X, y, "folds")
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state("folds"))
+        train, test = list(folds.split(np.zeros(len(y)), y))[self.fold]
+        X_train, y_train = X[train], y[train]
+        if self.condition.place == "training":
+            X_train, y_train = self._noisy(X_train, y_train, "noise")
+        return Split(X_train, y_train, X[test], y[test], test)
+
+    def _noisy(self, X: Any, y: Any, purpose: str) -> tuple[Any, Any]:
+        from bblr.evaluation import add_noise
+
+        return add_noise(
+            X,
+            y,
+            protocol=str(self.condition.protocol),
+            fraction=self.condition.noise,
+            random_state=self.random_state(purpose),
+        )
+
+    def evaluate(self, table: Table, method: Method) -> Record:
+        """Fit on the training part and predict the test part."""
+        part = self.split(table)
+        estimator: Any = method.build(self.random_state("estimator"), sparse=table.sparse)
+        started = time.perf_counter()
+        estimator.fit(part.X_train, part.y_train)
+        seconds = time.perf_counter() - started
+        predictions = _labels(estimator, part)
+        probabilities = _probabilities(estimator, part.X_test)
+        return {
+            "rows": part.rows.tolist(),
+            "truth": part.y_test.tolist(),
+            "predictions": predictions.tolist(),
+            **_kept(probabilities, predictions),
+            "errors": int(np.sum(predictions != part.y_test)),
+            **_scores(part.y_test, probabilities),
+            "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
+            "n_train": len(part.y_train),
+            "n_test": len(part.y_test),
+            "seconds": seconds,
+            **_vectors(estimator),
+        }
 
 
-def evaluate(cell: Cell, table: Table, method: Method) -> Record:
-    """Fit on the training part and predict the test part."""
-    part = split(cell, table)
-    estimator: Any = method.build(cell.random_state("estimator"), sparse=table.sparse)
-    started = time.perf_counter()
-    estimator.fit(part.X_train, part.y_train)
-    seconds = time.perf_counter() - started
-    predictions = _labels(estimator, part)
-    probabilities = _probabilities(estimator, part.X_test)
-    return {
-        "rows": part.rows.tolist(),
-        "truth": part.y_test.tolist(),
-        "predictions": predictions.tolist(),
-        **_kept(probabilities, predictions),
-        "errors": int(np.sum(predictions != part.y_test)),
-        **_scores(part.y_test, probabilities),
-        "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
-        "n_train": len(part.y_train),
-        "n_test": len(part.y_test),
-        "seconds": seconds,
-        **_vectors(estimator),
-    }
+@dataclass(frozen=True, kw_only=True)
+class Cell(FoldTask):
+    """A cell of a comparison, with the data and the method that it takes along."""
+
+    table: Table = field(compare=False, repr=False)
+    classifier: Method = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, table: Table, method: Method, condition: Condition = CLEAN, **place: int) -> Cell:
+        """Make a cell; ``place`` is its repeat, fold, folds and seed."""
+        return cls(
+            data=table.name,
+            fingerprint=table.fingerprint,
+            condition=condition,
+            method=method.name,
+            table=table,
+            classifier=method,
+            **place,
+        )
+
+    @property
+    def label(self) -> str:
+        """What tables show for the method."""
+        return self.classifier.label
+
+    def work(self) -> Record:
+        """Fit and score."""
+        return self.evaluate(self.table, self.classifier)
 
 
 def _labels(estimator: Any, part: Split) -> Any:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from joblib import cpu_count
 from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
-from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Fit
+from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Place
 from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
-from bblr.comparison.records import Record, RecordsError, read_records
+from bblr.comparison.records import Record
 from bblr.comparison.report import print_summary, write_report
 from bblr.comparison.session import (
     DONE,
     FAILED,
-    MISUSED,
-    Stopped,
     check_least,
-    refusal,
+    check_records,
+    choose,
+    failures,
     run_session,
     say,
 )
@@ -32,7 +33,7 @@ from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
 from bblr.datasets import UCI_NAMES
 
-__all__ = ["CompareJob", "Comparison", "run_compare"]
+__all__ = ["Comparison", "run_compare"]
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,10 @@ class Comparison:
     def cells(self) -> list[Cell]:
         """All cells; those of one fold stand together, so a part of them is a fair sample."""
         return [
-            Cell(
-                data=table.name,
-                fingerprint=table.fingerprint,
-                condition=condition,
-                method=method.name,
+            Cell.of(
+                table,
+                method,
+                condition,
                 repeat=repeat,
                 fold=fold,
                 folds=self.folds,
@@ -126,18 +126,12 @@ class Comparison:
             )
         ]
 
-    def fits(self) -> list[Fit]:
-        """All cells with what it takes to carry them out."""
-        tables = {table.name: table for table in self.tables}
-        methods = {method.name: method for method in self.methods}
-        return [Fit(cell, tables[cell.data], methods[cell.method]) for cell in self.cells()]
-
     def run(
         self,
         records: str | os.PathLike[str],
         *,
         jobs: int = 1,
-        on_start: Callable[[list[Fit], list[Fit]], None] | None = None,
+        on_start: Callable[[list[Cell], list[Cell]], None] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> list[Record]:
         """Run every cell that the records file does not hold yet.
@@ -159,135 +153,77 @@ class Comparison:
         list of dict
             The records of all cells, in the order of :meth:`cells`.
         """
-        return run_tasks(self.fits(), records, jobs=jobs, on_start=on_start, on_record=on_record)
+        return run_tasks(self.cells(), records, jobs=jobs, on_start=on_start, on_record=on_record)
 
 
-@dataclass(frozen=True)
-class CompareJob:
-    """The settings of ``bblr compare``, as they were typed.
-
-    See ``bblr compare --help`` for what each of them means.
-    """
-
-    data: str | None
-    target: str | None
-    methods: str | None
-    noise: float
-    protocol: str
-    noise_in: str
-    repeats: int
-    folds: int
-    jobs: int | None
-    seed: int
-    out: Path
-    records: Path | None
-    drop: tuple[str, ...] = ()
-    kinds: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def records_path(self) -> Path:
-        """Where the records go: beside the report unless stated."""
-        return self.records if self.records is not None else self.out.with_suffix(".jsonl")
-
-    @property
-    def workers(self) -> int:
-        """Processes to use: all cores unless stated."""
-        return cpu_count() if self.jobs is None else self.jobs
-
-    def comparison(self) -> Comparison:
-        """Check every setting and load the data; nothing is written."""
-        try:
-            methods = select_methods(None if self.methods is None else self.methods.split(","))
-        except ValueError as error:
-            raise SettingError("methods", f"cannot be used: {error}") from None
-        check_least(jobs=(self.jobs, 1))
-        named = {"target": self.target, "drop": self.drop, **self.kinds}
-        for setting, given in named.items():
-            if self.data is None and given:
-                raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
-        conditions = self._conditions()
-        check_writable("out", self.out, (".html", ".htm"))
-        check_writable("records", self.records_path, (".jsonl",))
-        read_records(self.records_path)  # a file that holds something else is refused here
-        names = UCI_NAMES if self.data is None else (self.data,)
-        tables = tuple(load_table(name, self.target, self.drop, **self.kinds) for name in names)
-        return Comparison(
-            tables, self._able(methods, tables), conditions, self.repeats, self.folds, self.seed
+def _able(
+    methods: tuple[Method, ...], tables: tuple[Table, ...], named: bool
+) -> tuple[Method, ...]:
+    """Return the methods that can take the classes; it is an error if others were named."""
+    most = max(tables, key=lambda table: len(table.classes))
+    unable = [method.name for method in methods if len(most.classes) > 2 and not method.many]
+    if unable and named:
+        raise SettingError(
+            "methods",
+            f"cannot be used: {', '.join(unable)} takes two classes and {most.name!r} has "
+            f"{len(most.classes)}; leave it out",
         )
-
-    def _able(self, methods: tuple[Method, ...], tables: tuple[Table, ...]) -> tuple[Method, ...]:
-        """Return the methods that can take the classes; it is an error if others were named."""
-        most = max(tables, key=lambda table: len(table.classes))
-        unable = [method.name for method in methods if len(most.classes) > 2 and not method.many]
-        if unable and self.methods is not None:
-            raise SettingError(
-                "methods",
-                f"cannot be used: {', '.join(unable)} takes two classes and {most.name!r} has "
-                f"{len(most.classes)}; leave it out",
-            )
-        return tuple(method for method in methods if method.name not in unable)
-
-    def _conditions(self) -> tuple[Condition, ...]:
-        from bblr.evaluation import NOISE_PROTOCOLS
-
-        if not 0 <= self.noise < 1:
-            raise SettingError("noise", f"must be at least 0 and below 1, got {self.noise:g}")
-        if self.protocol not in NOISE_PROTOCOLS:
-            raise SettingError(
-                "protocol",
-                f"{self.protocol!r} is unknown; choose from {', '.join(NOISE_PROTOCOLS)}",
-            )
-        place = next((place for place in PLACES if place == self.noise_in), None)
-        if place is None:
-            raise SettingError(
-                "noise_in", f"{self.noise_in!r} is unknown; choose from {', '.join(PLACES)}"
-            )
-        return (CLEAN, Condition(self.noise, self.protocol, place)) if self.noise else (CLEAN,)
+    return tuple(method for method in methods if method.name not in unable)
 
 
-def run_compare(job: CompareJob) -> int:
-    """Carry out ``bblr compare``.
+def _conditions(noise: float, protocol: str, noise_in: str) -> tuple[Condition, ...]:
+    from bblr.evaluation import NOISE_PROTOCOLS
 
-    Returns
-    -------
-    int
-        Exit status: 0 done, 1 some cells failed, 2 a setting cannot be used, 130 interrupted.
-    """
-    messages = Console(stderr=True)
+    if not 0 <= noise < 1:
+        raise SettingError("noise", f"must be at least 0 and below 1, got {noise:g}")
+    (kind,) = choose("protocol", [protocol], NOISE_PROTOCOLS)
+    (place,) = choose("noise_in", [noise_in], PLACES)
+    return (CLEAN, Condition(noise, kind, cast(Place, place))) if noise else (CLEAN,)
+
+
+def run_compare(
+    data: str | None,
+    target: str | None,
+    drop: Sequence[str],
+    kinds: Mapping[str, Sequence[str]],
+    methods: str | None,
+    noise: float,
+    protocol: str,
+    noise_in: str,
+    repeats: int,
+    folds: int,
+    jobs: int | None,
+    seed: int,
+    out: Path,
+    records: Path | None,
+) -> int:
+    """Carry out ``bblr compare``; see its help. Returns 1 where fits failed."""
     try:
-        comparison = job.comparison()
-    except SettingError as error:
-        say(messages, refusal(error, data="DATA"))
-        return MISUSED
-    except RecordsError as error:
-        say(messages, f"Error: --records cannot be used: {error}")
-        return MISUSED
-    for note in (note for table in comparison.tables for note in table.notes):
+        chosen = select_methods(None if methods is None else methods.split(","))
+    except ValueError as error:
+        raise SettingError("methods", f"cannot be used: {error}") from None
+    check_least(jobs=(jobs, 1))
+    for setting, given in {"target": target, "drop": drop, **kinds}.items():
+        if data is None and given:
+            raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
+    conditions = _conditions(noise, protocol, noise_in)
+    check_writable("out", out, (".html", ".htm"))
+    records = records or out.with_suffix(".jsonl")
+    check_records(records)
+    names = UCI_NAMES if data is None else (data,)
+    tables = tuple(load_table(name, target, drop, **kinds) for name in names)
+    able = _able(chosen, tables, named=methods is not None)
+    comparison = Comparison(tables, able, conditions, repeats, folds, seed)
+    messages, results = Console(stderr=True), Console()
+    for note in (note for table in tables for note in table.notes):
         say(messages, f"Note: {note}")
-    try:
-        records = run_session(
-            comparison.fits(),
-            job.records_path,
-            jobs=job.workers,
-            messages=messages,
-            verb="Comparing",
-        )
-    except Stopped as stopped:
-        return stopped.status
-    return _show(job, records, messages)
-
-
-def _show(job: CompareJob, records: list[Record], messages: Console) -> int:
-    summary, results = summarise(records), Console()
-    print_summary(summary, results)
-    write_report(records, job.out)
-    say(results, f"Report: {job.out}")
-    if not summary.failures:
-        return DONE
-    first = summary.failures[0]
-    say(
-        messages,
-        f"{len(summary.failures)} of {len(records)} fits failed, the first of them "
-        f"{first['label']} on {first['data']}: {first['failure']}",
+    found = run_session(
+        comparison.cells(), records, jobs=jobs or cpu_count(), messages=messages, verb="Comparing"
     )
-    return FAILED
+    print_summary(summarise(found), results)
+    write_report(found, out)
+    say(results, f"Report: {out}")
+    failed = failures(found)
+    if failed:
+        say(messages, failed)
+    return FAILED if failed else DONE

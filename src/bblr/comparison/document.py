@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from bblr import _pages
+from bblr._atomic import whole_file
 from bblr.comparison.figures import Panel
-from bblr.comparison.summary import format_p
 
 __all__ = [
-    "DASH", "Bullets", "Document", "Grid", "Heading", "Panels", "Section", "environment",
+    "DASH", "Bullets", "Document", "Grid", "Heading", "Panels", "Section",
     "markdown_table", "plain", "shown", "terminal_table",
 ]  # fmt: skip
 
@@ -94,10 +95,9 @@ def _cell(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def environment(package: str = "bblr.comparison") -> Environment:
-    """Return the templates of a package; what is put into them is escaped."""
-    found = _pages.environment(package)
-    found.filters["p"] = format_p
+def _environment() -> Environment:
+    """Return the templates of pages; what is put into them is escaped."""
+    found = _pages.environment("bblr.comparison")
     found.filters["tied"] = _tied
     found.filters["drawing"] = _drawing
     return found
@@ -244,7 +244,7 @@ class Document:
 
     def html(self) -> str:
         """Write a page with its style, drawings and script inside: it loads nothing."""
-        templates = environment()
+        templates = _environment()
         script = templates.get_template("page.js").render()
         digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
         anchors = _anchors([section.anchor or section.title for section in self.sections])
@@ -255,6 +255,12 @@ class Document:
             script_hash=f"sha256-{digest}",
         )
         return page.lstrip() + "\n"
+
+    def write(self, page: Path, markdown: Path) -> None:
+        """Write both forms, each a whole file or none."""
+        for path, text in ((page, self.html()), (markdown, self.markdown())):
+            with whole_file(path) as file:
+                file.write(text.encode())
 
 
 def _anchors(names: Iterable[str]) -> list[str]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
-from bblr._settings import SettingError
+from bblr._settings import SettingError, check_writable
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
-    "TimeLeft", "check_least", "duration", "refusal", "run_session", "say",
+    "TimeLeft", "check_least", "check_records", "choose", "duration", "failures", "guarded",
+    "refusal", "run_session", "say",
 ]  # fmt: skip
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -41,7 +40,6 @@ def run_session(
     jobs: int,
     messages: Console,
     verb: str,
-    guess: Callable[[Task], float] | None = None,
 ) -> list[Record]:
     """Run tasks under a progress bar; say what was known, and where an interruption leaves them.
 
@@ -57,8 +55,6 @@ def run_session(
         Where progress and messages are shown.
     verb : str
         What is being done.
-    guess : callable or None
-        Seconds to expect of a task.
 
     Raises
     ------
@@ -67,13 +63,13 @@ def run_session(
         said then.
     """
     try:
-        with LiveProgress(messages, jobs, verb, guess) as progress:
+        with LiveProgress(messages, jobs, verb) as progress:
             found = run_tasks(
                 tasks,
                 records,
                 jobs=jobs,
-                on_start=progress.start,
-                on_record=progress.advance,
+                on_start=progress.begin,
+                on_record=progress.count,
             )
     except KeyboardInterrupt:
         say(messages, f"Stopped: {_standing(tasks, records)}; run the same command to go on.")
@@ -142,11 +138,79 @@ def refusal(error: Exception, **arguments: str) -> str:
     return f"Error: {name} {error.problem}"
 
 
+def choose(setting: str, typed: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the names that were typed, whatever their case, once each.
+
+    Raises
+    ------
+    SettingError
+        For the first that is not known.
+    """
+    names = {name.lower(): name for name in known}
+    chosen = [name.strip() for name in typed]
+    for name in chosen:
+        if name.lower() not in names:
+            choice = ", ".join(names.values())
+            raise SettingError(setting, f"{name!r} is unknown; choose from {choice}")
+    return list(dict.fromkeys(names[name.lower()] for name in chosen))
+
+
+def check_records(path: Path) -> None:
+    """Refuse a place where records cannot be kept; a file that holds something else is one.
+
+    Raises
+    ------
+    SettingError
+        For such a place.
+    """
+    check_writable("records", path, (".jsonl",))
+    try:
+        read_records(path)
+    except RecordsError as error:
+        raise SettingError("records", f"cannot be used: {error}") from None
+
+
+def guarded(work: Callable[[], int], **arguments: str) -> int:
+    """Do the work of a command; what cannot be used or had is one line and an exit status.
+
+    Parameters
+    ----------
+    work : callable
+        Returns the exit status.
+    arguments : str
+        Names of settings that are no options: ``data="DATA"``.
+    """
+    messages = Console(stderr=True)
+    try:
+        return work()
+    except (SettingError, RecordsError, OSError, ImportError) as error:
+        say(messages, refusal(error, **arguments))
+        return MISUSED
+    except Stopped as stopped:
+        return stopped.status
+    except KeyboardInterrupt:
+        say(messages, "Stopped before anything was run.")
+        return INTERRUPTED
+
+
+def failures(records: Sequence[Record]) -> str:
+    """Say how many fits failed, and how the first of them did; empty where none did."""
+    failed = [record for record in records if "failure" in record]
+    if not failed:
+        return ""
+    first = failed[0]
+    return (
+        f"{len(failed)} of {len(records)} fits failed, the first of them {first['label']} on "
+        f"{first['data']}: {first['failure']}"
+    )
+
+
 class TimeLeft:
     """Estimate the time left from what like cells took.
 
     Methods differ a hundredfold in speed, so each cell still to run counts with the mean time of
-    its own method on its own data, or of its method, or of all cells, whichever is known.
+    its own method on its own data; where none is known, with the time that it expects itself, or
+    else with the mean of its method, or of all cells.
 
     Parameters
     ----------
@@ -154,17 +218,9 @@ class TimeLeft:
         The cells to run.
     jobs : int
         How many run at a time.
-    guess : callable or None
-        Seconds to expect of a cell of which no like was seen; the mean of all seen when None.
     """
 
-    def __init__(
-        self,
-        cells: Sequence[Task],
-        jobs: int,
-        guess: Callable[[Task], float] | None = None,
-    ) -> None:
-        self._guess = guess
+    def __init__(self, cells: Sequence[Task], jobs: int) -> None:
         self._left = {cell.key: cell for cell in cells}
         self._jobs = jobs
         self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -179,19 +235,18 @@ class TimeLeft:
     @property
     def seconds(self) -> float | None:
         """Estimated seconds left; None before the first cell is finished."""
-        if () not in self._seen and self._guess is None:
-            return None
-        return sum(self._expected(cell) for cell in self._left.values()) / self._jobs
+        expected = [self._expected(cell) for cell in self._left.values()]
+        return None if None in expected else sum(filter(None, expected)) / self._jobs
 
-    def _expected(self, cell: Task) -> float:
+    def _expected(self, cell: Task) -> float | None:
         kinds: list[tuple[str, ...]] = [(cell.method, cell.data), (cell.method,), ()]
-        if self._guess is not None and kinds[0] not in self._seen:
-            return self._guess(cell)
-        total, count = next(self._seen[kind] for kind in kinds if kind in self._seen)
-        return total / count
+        if cell.expected_seconds is not None and kinds[0] not in self._seen:
+            return cell.expected_seconds
+        known = (self._seen[kind] for kind in kinds if kind in self._seen)
+        return next((total / count for total, count in known), None)
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A progress bar with the estimated time left.
 
     Parameters
@@ -202,23 +257,10 @@ class LiveProgress:
         How many cells run at a time.
     verb : str
         What is being done.
-    guess : callable or None
-        As for TimeLeft.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        jobs: int,
-        verb: str = "Comparing",
-        guess: Callable[[Task], float] | None = None,
-    ) -> None:
-        self.known = 0
-        self._jobs = jobs
-        self._guess = guess
-        self._estimate = TimeLeft([], jobs)
-        self._lines = Lines(console, verb)
-        self._progress = Progress(
+    def __init__(self, console: Console, jobs: int, verb: str = "Comparing") -> None:
+        super().__init__(
             TextColumn(verb),
             BarColumn(),
             MofNCompleteColumn(),
@@ -227,46 +269,39 @@ class LiveProgress:
             TextColumn("[dim]{task.fields[last]}"),
             console=console,
         )
-        self._task = self._progress.add_task("", left="", last="", start=False)
+        self.known = 0
+        self._jobs = jobs
+        self._estimate = TimeLeft([], jobs)
+        self._plain = Lines(console, verb)
+        self._task = self.add_task("", left="", last="", start=False)
 
-    def __enter__(self) -> Self:
-        """Show the bar."""
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
         """Leave the bar as it stands."""
-        self._progress.update(self._task, last="")
-        self._progress.stop()
+        self.update(self._task, last="")
+        super().stop()
 
-    def start(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
+    def begin(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
         """Show how many cells there are and how many are known already."""
         self.known = len(cells) - len(missing)
-        self._estimate = TimeLeft(missing, self._jobs, self._guess)
-        self._progress.update(self._task, total=len(cells), completed=self.known)
-        self._progress.start_task(self._task)
+        self._estimate = TimeLeft(missing, self._jobs)
+        self.update(self._task, total=len(cells), completed=self.known)
+        self.start_task(self._task)
         self._show()
 
-    def advance(self, record: Record) -> None:
+    def count(self, record: Record) -> None:
         """Show one more finished cell."""
         self._estimate.finished(record)
-        last = f"{record['label']} on {record['data']}"
-        self._progress.update(self._task, advance=1, last=last)
+        self.update(self._task, advance=1, last=f"{record['label']} on {record['data']}")
         self._show()
-        task = self._progress.tasks[0]
+        task = self.tasks[0]
         left = task.fields["left"] or "the time left is not known yet"
         share = task.completed / task.total if task.total else None
-        self._lines.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
+        self._plain.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
 
     def _show(self) -> None:
         left = self._estimate.seconds or 0.0
         text = f"about {duration(left)} left" if left else ""
-        self._progress.update(self._task, left=text)
+        self.update(self._task, left=text)
 
 
 def duration(seconds: float) -> str:

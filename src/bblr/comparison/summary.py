@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bblr.comparison.cells import Condition
 from bblr.comparison.methods import BASELINES
@@ -124,7 +124,6 @@ class Summary:
     seeds: tuple[int, ...]
     versions: tuple[dict[str, str], ...]
     failures: tuple[Record, ...]
-    warnings: tuple[tuple[str, int], ...]
 
     def group(self, data: str, condition: Condition) -> SetGroup:
         """Find the table of one data set in one condition."""
@@ -148,32 +147,29 @@ def summarise(records: Sequence[Record]) -> Summary:
     records : sequence of dict
         As :meth:`bblr.comparison.Comparison.run` returns them; failed cells included.
     """
-    data = _unique(record["data"] for record in records)
-    conditions = _unique(condition_of(record) for record in records)
-    by_condition = {c: [r for r in records if condition_of(r) == c] for c in conditions}
-    groups = [
-        _group(name, condition, [r for r in by_condition[condition] if r["data"] == name])
-        for condition in conditions
-        for name in data
-    ]
-    messages: dict[str, int] = defaultdict(int)
-    for record in records:
-        for message in record["warnings"]:
-            messages[f"{record['label']}: {message}"] += 1
+    frame: Any = pd.DataFrame(records)
+    frame["condition"] = [condition_of(record) for record in records]
+    if "failure" not in frame:
+        frame["failure"] = None
+    data, conditions = _unique(frame["data"]), _unique(frame["condition"])
+    parts = {c: frame[[c == other for other in frame["condition"]]] for c in conditions}
     return Summary(
-        groups=tuple(groups),
-        totals=tuple(_group(None, c, by_condition[c]) for c in conditions),
+        groups=tuple(
+            _group(name, c, parts[c][parts[c]["data"] == name])
+            for c in conditions
+            for name in data
+        ),
+        totals=tuple(_group(None, c, part) for c, part in parts.items()),
         data=data,
         conditions=conditions,
-        methods={record["method"]: record["label"] for record in records},
-        repeats=len({record["repeat"] for record in records}),
-        folds=max((record["folds"] for record in records), default=0),
-        seeds=_unique(record["seed"] for record in records),
+        methods=dict(zip(frame["method"], frame["label"], strict=True)),
+        repeats=frame["repeat"].nunique(),
+        folds=int(frame["folds"].max()),
+        seeds=_unique(frame["seed"]),
         versions=tuple(
             dict(items) for items in _unique(tuple(r["versions"].items()) for r in records)
         ),
         failures=tuple(record for record in records if "failure" in record),
-        warnings=tuple(sorted(messages.items(), key=lambda item: -item[1])),
     )
 
 
@@ -181,76 +177,61 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _group(data: str | None, condition: Condition, records: list[Record]) -> SetGroup:
-    by_method: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_method[record["method"]].append(record)
-    finished = {name: [r for r in mine if "failure" not in r] for name, mine in by_method.items()}
+# What two methods must share to be compared row by row.
+_PLACE = ["data", "repeat", "fold"]
+
+
+def _group(data: str | None, condition: Condition, frame: Any) -> SetGroup:
+    done = frame[frame["failure"].isna()]
+    finished = {name: mine for name, mine in done.groupby("method", sort=False)}
+    planned = frame["method"].value_counts()
     rows = tuple(
-        _row(mine, finished, planned=len(by_method[name]), single=data is not None)
+        _row(mine, finished, planned=int(planned[name]), single=data is not None)
         for name, mine in finished.items()
-        if mine
     )
-    sizes = {_place(r): r["n_test"] for mine in finished.values() for r in mine}
-    repeats = {place[1] for place in sizes}
-    return SetGroup(data, condition, round(sum(sizes.values()) / max(len(repeats), 1)), rows)
+    sizes = done.drop_duplicates(_PLACE)
+    repeats = max(sizes["repeat"].nunique(), 1)
+    n_rows = round(sizes["n_test"].sum() / repeats) if len(sizes) else 0
+    return SetGroup(data, condition, n_rows, rows)
 
 
-def _place(record: Record) -> tuple[str, int, int]:
-    """Say what two methods must share to be compared row by row."""
-    return record["data"], record["repeat"], record["fold"]
-
-
-def _row(
-    records: list[Record], finished: dict[str, list[Record]], *, planned: int, single: bool
-) -> Row:
-    n_test = np.array([record["n_test"] for record in records])
-    errors = np.array([record["errors"] for record in records])
-    rates = 100 * errors / n_test
-    losses = [record["log_loss"] for record in records]
-    by_data: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_data[record["data"]].append(record)
-    name = records[0]["method"]
+def _row(mine: Any, finished: dict[str, Any], *, planned: int, single: bool) -> Row:
+    rates = 100 * mine["errors"] / mine["n_test"]
+    by_data = mine.groupby("data")
+    first = mine.iloc[0]
+    weighted = mine["log_loss"].astype(float) * mine["n_test"]
+    log_loss = weighted.sum(skipna=False) / mine["n_test"].sum()
     return Row(
-        method=name,
-        label=records[0]["label"],
-        errors=float(errors.sum()) / len({record["repeat"] for record in records}),
-        rate=100 * float(errors.sum() / n_test.sum()),
-        spread=float(np.std(rates, ddof=1)) if single and len(rates) > 1 else None,
-        log_loss=None if None in losses else float(np.average(losses, weights=n_test)),
-        train_errors=sum(_mean(mine, "train_errors") for mine in by_data.values()),
-        train_rate=100
-        * sum(record["train_errors"] for record in records)
-        / sum(record["n_train"] for record in records),
-        seconds=sum(
-            float(np.median([record["seconds"] for record in mine])) for mine in by_data.values()
-        ),
+        method=first["method"],
+        label=first["label"],
+        errors=float(mine["errors"].sum() / mine["repeat"].nunique()),
+        rate=float(100 * mine["errors"].sum() / mine["n_test"].sum()),
+        spread=float(rates.std()) if single and len(rates) > 1 else None,
+        log_loss=None if np.isnan(log_loss) else float(log_loss),
+        train_errors=float(by_data["train_errors"].mean().sum()),
+        train_rate=float(100 * mine["train_errors"].sum() / mine["n_train"].sum()),
+        seconds=float(by_data["seconds"].median().sum()),
         versus={
-            baseline: _versus(records, baseline, finished[baseline])
+            baseline: _versus(mine, baseline, finished[baseline])
             for baseline in BASELINES
-            if baseline != name and finished.get(baseline)
+            if baseline != first["method"] and baseline in finished
         },
-        done=len(records),
+        done=len(mine),
         planned=planned,
     )
 
 
-def _mean(records: list[Record], field: str) -> float:
-    return float(np.mean([record[field] for record in records]))
-
-
-def _versus(mine: list[Record], baseline: str, theirs: list[Record]) -> Versus:
+def _versus(mine: Any, baseline: str, theirs: Any) -> Versus:
     from bblr.evaluation import mcnemar
 
-    opposite = {_place(record): record for record in theirs}
-    pairs = [(record, opposite[_place(record)]) for record in mine if _place(record) in opposite]
-    tests = [mcnemar(a["truth"], a["predictions"], b["predictions"]) for a, b in pairs]
+    pairs = mine.merge(theirs, on=_PLACE, suffixes=("", "_2"))
+    columns = (pairs[name] for name in ("truth", "predictions", "predictions_2"))
+    tests = [mcnemar(*one) for one in zip(*columns, strict=True)]
     return versus(
         baseline,
         sum(test.n10 for test in tests),
         sum(test.n01 for test in tests),
-        len({a["repeat"] for a, _ in pairs}) or 1,
+        pairs["repeat"].nunique() or 1,
     )
 
 

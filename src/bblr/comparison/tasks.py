@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cache, cached_property
 from importlib.metadata import version
 from platform import python_version
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -24,27 +28,62 @@ __all__ = ["Task", "is_result", "recorded", "run_tasks", "versions"]
 _MOST_WARNINGS = 5
 
 
-class Task(Protocol):
-    """Something with one result, which another process can work out."""
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """A piece of work that another process can do, and whose record is never made twice.
+
+    A subclass adds fields for what else decides the result, and :meth:`work`. Fields with
+    ``compare=False`` decide nothing.
+
+    Parameters
+    ----------
+    data, method : str
+        What is fitted to what; tasks that share both take about as long.
+    seed : int, default=0
+        Decides folds, noise and whatever is random in a method.
+    expected_seconds : float or None
+        How long it may take, where that is known before.
+    """
+
+    data: str
+    method: str
+    seed: int = 0
+    expected_seconds: float | None = field(default=None, compare=False)
 
     @property
+    def settings(self) -> Record:
+        """Everything that decides the result, but for versions."""
+        found: Record = {"kind": type(self).__name__}
+        for one in fields(self):
+            if one.compare:
+                value: Any = getattr(self, one.name)
+                plain = not is_dataclass(value) or isinstance(value, type)
+                found[one.name] = value if plain else asdict(value)
+        return found
+
+    @property
+    def versions(self) -> Any:
+        """What of the software the key holds: the version of the library."""
+        return versions()["bblr"]
+
+    @cached_property
     def key(self) -> str:
-        """A hash of everything the result hangs on."""
-        ...
+        """A hash of the settings and of the software that carries them out."""
+        settings = {**self.settings, "bblr": self.versions}
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:20]
 
     @property
-    def data(self) -> str:
-        """Name of the data; tasks with the same method and data take about as long."""
-        ...
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-        ...
+    def label(self) -> str:
+        """What progress and tables show for the method."""
+        return self.method
 
     def run(self) -> Record:
-        """Work the result out; an error is a result too, under ``failure``."""
-        ...
+        """Do the work in one thread and record it; an error is a result too."""
+        return recorded({"key": self.key, **self.settings, "label": self.label}, self.work)
+
+    @abstractmethod
+    def work(self) -> Record:
+        """Work the results out, as JSON values."""
 
 
 AnyTask = TypeVar("AnyTask", bound=Task)
@@ -129,7 +168,7 @@ def recorded(settings: Record, work: Callable[[], Record]) -> Record:
     Parameters
     ----------
     settings : dict
-        What the result hangs on, with its ``key``.
+        What the result depends on, with its ``key``.
     work : callable
         Returns the results. Its ``seconds`` are kept if it has any, else the whole is timed.
     """
@@ -166,7 +205,7 @@ def _single_threaded() -> Iterator[None]:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of everything a result hangs on."""
+    """Versions of everything a result depends on."""
     packages = ("numpy", "scipy", "scikit-learn", "numba")
     others = {package: version(package) for package in packages}
     return {"bblr": __version__, "python": python_version(), **others}

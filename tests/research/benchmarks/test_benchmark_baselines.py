@@ -16,7 +16,7 @@ from bblr import BBLRClassifierCV
 from research.benchmarks import data as made
 from research.benchmarks import fits, growth, memory, tournaments
 from research.benchmarks.__main__ import load_cases
-from research.benchmarks.data import Parts, divide
+from research.benchmarks.data import cut
 from research.benchmarks.timing import slope
 from research.benchmarks.tournaments import (
     KERNEL,
@@ -28,6 +28,7 @@ from research.benchmarks.tournaments import (
     tournament,
 )
 from research.core.cases import Run
+from research.core.parts import Parts
 
 QUICK = Run(quick=True)
 
@@ -113,9 +114,9 @@ def test_a_tournament_counts_errors_of_the_test_part_and_marks_who_stopped():
     assert found.notes[-1] == "ghost: gone" and "stopped at its limit" in found.notes[2]
 
 
-def test_divide_keeps_all_rows():
-    parts = divide(np.arange(10), np.arange(10), 7)
-    assert list(parts.X) == list(range(7)) and list(parts.y_test) == [7, 8, 9]
+def test_cut_keeps_all_rows():
+    parts = cut(np.arange(10), np.arange(10), 7)
+    assert list(parts.X_train) == list(range(7)) and list(parts.y_test) == [7, 8, 9]
 
 
 def test_slopes_of_powers():

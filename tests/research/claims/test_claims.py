@@ -98,14 +98,14 @@ def bblr(*arguments):
     return CliRunner().invoke(app, ["claims", *map(str, arguments)])
 
 
-def test_every_claim_has_a_name_and_bars():
+def test_every_claim_has_a_name_and_thresholds():
     assert set(CLAIMS) == NAMES
     for name, claim in CLAIMS.items():
         assert claim.name == name and claim.description and claim.thresholds
         assert len({t.figure for t in claim.thresholds}) == len(claim.thresholds)
 
 
-def test_list_names_every_claim_with_its_bars():
+def test_list_names_every_claim_with_its_thresholds():
     result = bblr("--list")
     assert result.exit_code == 0
     for claim in CLAIMS.values():
@@ -234,25 +234,19 @@ def home(tmp_path, monkeypatch, trust):
 
 
 @pytest.fixture
-def quick_rivals(monkeypatch):
+def quick_methods(monkeypatch):
     def build(random_state: int, *, sparse: bool = False) -> Any:
         from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import GridSearchCV
 
-        return GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)
+        return LogisticRegression()
 
-    def mine(run: Run) -> dict[str, Any]:
-        from bblr import BBLRClassifierCV
-
-        return {"BBLRClassifierCV": BBLRClassifierCV(l2s=(1.0,), gamma_limit=2.0, cv=2)}
-
-    monkeypatch.setattr(held_out, "own", mine)
-    registry = {name: Method(name, name, "Stand-in.", build) for name in ("LR", "SVM")}
-    monkeypatch.setattr("bblr.comparison.methods.METHODS", registry)
+    names = ("LR", "SVM", "BBLR", "BBLR0")
+    registry = {name: Method(name, name, "Stand-in.", build) for name in names}
+    monkeypatch.setattr("research.paper.library.METHODS", registry)
 
 
 @pytest.mark.parametrize("name", sorted(RESEARCH))
-def test_research_claims_run_on_little_data(run, home, quick_rivals, name):
+def test_research_claims_run_on_little_data(run, home, quick_methods, name):
     outcome = CLAIMS[name].run(run)
     assert outcome.failure == "" and outcome.measured is not None
     record = outcome.as_record()
@@ -281,13 +275,10 @@ def test_zero_one_claims_run_in_little_time(run, home, monkeypatch):
 
 
 def test_delivery_order_keeps_the_last_rows_for_testing(home):
-    parts = held_out.trec07p(0, in_order=True)
+    table = held_out.load("trec07p-delivery")
     whole = np.load(home / "trec07p" / "y.npy")
-    assert parts.y_test.tolist() == whole[160:].tolist()
-    np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
-    assert np.abs(parts.X_test.mean(axis=0)).max() > 1e-6
-    shuffled = held_out.trec07p(0, in_order=False)
-    assert shuffled.y_test.tolist() != parts.y_test.tolist()
+    assert table.y[table.test].tolist() == (whole[160:] > 0).astype(int).tolist()
+    assert held_out.load("trec07p-random").test.tolist() != table.test.tolist()
 
 
 @pytest.fixture
@@ -304,7 +295,7 @@ def fake_claims(monkeypatch):
     monkeypatch.setattr(claims, "CLAIMS", fakes)
 
 
-def test_command_prints_figures_and_bars(fake_claims, tmp_path):
+def test_command_prints_figures_and_thresholds(fake_claims, tmp_path):
     path = tmp_path / "claims.json"
     result = bblr("--json", path, "--repeats", 3, "--seed", 5)
     assert result.exit_code == 0, result.stderr
@@ -332,14 +323,14 @@ MISUSE = {
     "repeats": (["--repeats", 0], "--repeats must be at least 1, got 0"),
     "seed": (["--seed", -1], "--seed must be at least 0, got -1"),
     "json": (["--json", "no/such.json"], "--json needs a folder that exists"),
-    "records": (["--records", "notes.txt"], "does not end with a record"),
+    "records": (["--records", "notes.jsonl"], "does not end with a record"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISUSE.values(), ids=MISUSE)
 def test_misuse_is_one_line(fake_claims, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("my notes")
+    (tmp_path / "notes.jsonl").write_text("my notes")
     result = bblr(*arguments)
     assert result.exit_code == 2 and result.stdout == ""
     assert message in result.stderr and result.stderr.count("\n") == 1

@@ -1,5 +1,6 @@
 """Claims about kernels: how records become figures."""
 
+import pandas as pd
 import pytest
 
 from bblr.datasets import UCI_NAMES
@@ -10,11 +11,9 @@ from research.claims.kernel import (
     KERNEL_METHODS,
     SPARSE,
     _figures,
-    _line,
     _notes,
     _table,
 )
-from research.studies.sparsity import Point
 
 
 @pytest.fixture
@@ -22,21 +21,23 @@ def records():
     """Two folds of ten rows for each method and set; the sparse one errs once more."""
     errors = {BASELINE: 2, DENSE: 1, SPARSE: 2, "KBBLR-GL": 3}
     vectors = {BASELINE: 90, DENSE: 100, SPARSE: 9, "KBBLR-GL": 30}
-    return [
+    rows = [
         {"method": m, "data": name, "errors": errors[m], "n_test": 10, "vectors": vectors[m] + k}
         for m in KERNEL_METHODS
         for name in UCI_NAMES
         for k in (0, 2)
     ]
+    return pd.DataFrame(rows)
 
 
 def test_rates_and_vectors_are_means(records):
     table = _table(records)
-    assert table[BASELINE]["heart"] == pytest.approx((20.0, 91.0))
-    assert table[SPARSE]["pima"] == pytest.approx((20.0, 10.0))
+    assert table["error"][BASELINE]["heart"] == pytest.approx(20.0)
+    assert table["vectors"][BASELINE]["heart"] == pytest.approx(91.0)
+    assert table["vectors"][SPARSE]["pima"] == pytest.approx(10.0)
 
 
-def test_every_bar_has_its_figure(records):
+def test_every_threshold_has_its_figure(records):
     figures = _figures(_table(records))
     for name in ("kernel-uci", "kernel-uci-noisy"):
         assert {t.figure for t in CLAIMS[name].thresholds} == set(figures)
@@ -50,8 +51,3 @@ def test_notes_stand_beside_the_paper(records):
     assert len(notes) == 1 + len(KERNEL_METHODS) + 3
     assert "2.83 / 127" in notes[-1] and notes[-1].endswith("71.49")
     assert "2.98" in "".join(notes)
-
-
-def test_line_of_a_training_size():
-    line = _line(Point(1000, 300, 2.5, 40, 2.75, 100, 2.25))
-    assert " ".join(line.split()) == "1,000 300 / 2.50 % 40 / 2.75 % 100 / 2.25 %"

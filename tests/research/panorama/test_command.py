@@ -64,10 +64,10 @@ def test_strict_run_tells_of_missed_targets(panorama, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "unknown table 'nowhere'"),
+        (["nowhere"], "table 'nowhere' is unknown"),
         (["large", "--list", "report"], "is not on the list 'report'"),
-        (["--conditions", "clean,dirty"], "unknown condition 'dirty'"),
-        (["--methods", "LR,SLA"], "unknown method 'SLA'"),
+        (["--conditions", "clean,dirty"], "condition 'dirty' is unknown"),
+        (["--methods", "LR,SLA"], "method 'SLA' is unknown"),
     ],
 )
 def test_misuse(panorama, capsys, arguments, message):

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bblr.comparison.figures import Panel, error_panels, reliability_panels, train_test_panels
-from bblr.comparison.summary import summarise
+from bblr.comparison.summary import Versus, summarise
 from research.core.thresholds import MET, MISSED, NOT_JUDGED, Verdict
-from research.paper.exhibit import Entry, Result, Significance
+from research.paper.exhibit import Entry, Result
 from research.paper.report import Reproduction, document
 
 ROWS = ("Breast", "Heart", "Liver", "Pima", "Mushrooms and other fungi", "Total")
@@ -23,16 +23,16 @@ REMARK = "The paper does not say how the penalty was chosen; we choose it by cro
 
 
 def entry(rng: np.random.Generator, row: str, column: str) -> Entry:
-    """Figures as they come: some not printed, some not run, some tested against rivals."""
+    """Figures as they come: some not printed, some not run, some tested against baselines."""
     printed = None if row.startswith("Mushrooms") else round(float(rng.uniform(3, 44)), 1)
     ours = float(rng.uniform(3, 44)) if printed is None else printed + float(rng.normal(0, 1))
     remark = REMARK if rng.random() < 0.2 else ""
     if column == "SLA" and row == "Pima":
         ours, remark = None, "The search did not end within its steps."
-    rivals = ("LR", "SVM") if column.startswith(("BBLR", "Kernel")) and ours else ()
+    baselines = ("LR", "SVM") if column.startswith(("BBLR", "Kernel")) and ours else ()
     tests = tuple(
-        Significance(rival, float(rng.normal(1, 2)), float(rng.uniform(0, 0.1)))
-        for rival in rivals
+        Versus(baseline, 0.0, 0.0, float(rng.normal(1, 2)), float(rng.uniform(0, 0.1)))
+        for baseline in baselines
     )
     return Entry(row, column, printed, ours, tests, remark)
 
@@ -140,7 +140,7 @@ def sample(make_record: Callable[..., dict[str, Any]], n_tables: int, n_figures:
 
 def with_text(text: str) -> dict[str, Any]:
     """Arguments with a text of the user's in every place there is."""
-    tests = (Significance(text, 1.0, 0.5),)
+    tests = (Versus(text, 0.0, 0.0, 1.0, 0.5),)
     entries = (Entry(text, text, 1.0, 2.0, tests, text), Entry("b", text, None, 3.0))
     tables = [
         Result(

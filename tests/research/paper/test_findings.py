@@ -2,8 +2,9 @@
 
 import pytest
 
+from bblr.comparison.summary import Versus
 from research.core.thresholds import MET, MISSED, NOT_JUDGED
-from research.paper.exhibit import Entry, Result, Significance
+from research.paper.exhibit import Entry, Result
 from research.paper.findings import findings
 
 
@@ -61,7 +62,7 @@ def test_web8(default, official, leak_free):
 @pytest.mark.parametrize(("errors", "met"), [(1.8, True), (1.85, False)])
 def test_trec(errors, met):
     row = "TREC07p, delivery order"
-    test = (Significance("LR", 2.5, 0.01),)
+    test = (Versus("LR", 0.0, 0.0, 2.5, 0.01),)
     entries = [Entry(row, "LR", None, 2.0), Entry(row, "BBLR", None, errors, test)]
     finding = only([table("table-large", entries)])
     assert (finding.status == MET) is met and "z = 2.5" in finding.figure

@@ -99,7 +99,7 @@ def test_a_run_killed_in_the_middle_ends_with_the_same_report(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table-x"], "Error: NAME 'table-x' is no table or figure; choose all or some of"),
+        (["table-x"], "Error: NAME 'table-x' is unknown; choose from"),
         (["--quick", "--full"], "exclude each other"),
         (["--jobs", "0"], "--jobs must be at least 1"),
         (["--seed", "-1"], "--seed must be at least 0"),
@@ -164,5 +164,5 @@ def test_a_failing_method_is_said_and_loses_nothing(tmp_path, added):
     out = tmp_path / "out"
     result = reproduce("table-training-loss", "--with", path, "--out", out, "--jobs", 1)
     assert result.exit_code == 1
-    assert "fits failed, the first: Broken on" in " ".join(result.stderr.split())
+    assert "fits failed, the first of them Broken on" in " ".join(result.stderr.split())
     assert "it never works" in (out / "report.html").read_text(encoding="utf-8")

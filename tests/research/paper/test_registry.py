@@ -95,5 +95,5 @@ def test_names_are_looked_up_and_unknown_ones_named():
         "table-sums",
         "table-errors",
     ]
-    with pytest.raises(SettingError, match="'table-x' is no table or figure"):
+    with pytest.raises(SettingError, match="'table-x' is unknown"):
         select(("table-x",))

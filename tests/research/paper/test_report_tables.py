@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from research.paper.exhibit import Entry, Significance
+from bblr.comparison.summary import Versus
+from research.paper.exhibit import Entry
 from research.paper.report import Reproduction
 from tests.research.paper.report_sample import (
     bare,
@@ -26,7 +27,7 @@ def only(result):
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
 def test_what_is_not_a_number_is_a_dash(wrong):
-    tests = (Significance("LR", wrong, 0.5), Significance("SVM", 1.0, wrong))
+    tests = (Versus("LR", 0.0, 0.0, wrong, 0.5), Versus("SVM", 0.0, 0.0, 1.0, wrong))
     entries = (Entry("a", "b", wrong, 2.0, tests), Entry("a", "c", 1.0, wrong))
     html, markdown = only(table(1, rows=("a",), columns=("b", "c", "d"), entries=entries))
     assert cells(html) == [[["a", "b", "–", "2.0", "–", "–"], ["a", "c", "1", "–", "–", "–"]]]

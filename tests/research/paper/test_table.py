@@ -48,7 +48,7 @@ def test_quick_runs_a_part_whose_records_serve_the_full_run(given):
     assert [result.part for result in results] == ["First"]
 
 
-def test_a_rival_with_the_same_errors_has_z_zero_and_the_sign_says_who_is_better(given):
+def test_a_baseline_with_the_same_errors_has_z_zero_and_the_sign_says_who_is_better(given):
     table = make_table(columns=(Column("tree"),), baselines=("tree",), data=())
     (first, _) = table.results(given, run(table, given))
     entry = first.entry("Small", "Linear")

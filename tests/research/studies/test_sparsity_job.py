@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import matplotlib.image
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from bblr.cli import app
+from bblr.comparison.records import read_records
 from bblr.comparison.sources import Table
+from research.core.parts import Parts
 from research.studies import sparsity
-from research.studies.sparsity import Growth, Parts, Point, Weights, with_vectors
-from research.studies.sparsity_job import SparsityJob, split_table
-from research.studies.sparsity_plot import draw
+from research.studies.sparsity import with_vectors
+from research.studies.sparsity_job import chosen_sizes, draw, split_table
 
 
 @pytest.fixture
@@ -38,35 +39,33 @@ def bblr(*arguments):
     return CliRunner().invoke(app, ["sparsity", *map(str, arguments)])
 
 
-def test_table_figure_and_record(folder):
-    result = bblr("moons.csv", "--json", "out.json", "--jobs", 1, "--plot", "figure.png")
+def test_table_figure_and_records(folder):
+    result = bblr("moons.csv", "--jobs", 1, "--plot", "figure.png")
     assert result.exit_code == 0, result.stderr
     assert "moons: 140 training rows of 2 features, 70 test rows" in result.stdout
-    rows = re.findall(r"^ +(\d+) +\d+ +[\d.]+ +\d+ +[\d.]+ +\d+ +[\d.]+$", result.stdout, re.M)
+    rows = re.findall(r"^(\d+) +\d+ +[\d.]+ +\d+ +[\d.]+ +\d+ +[\d.]+ *$", result.stdout, re.M)
     assert rows == ["70", "140"]
     assert matplotlib.image.imread("figure.png").shape[:2] == (1050, 1650)
-    record = json.loads((folder / "out.json").read_text())
-    assert [point["n"] for point in record["points"]] == [70, 140]
-    for point in record["points"]:
+    points = {record["n"]: record for record in read_records(folder / "figure.jsonl").values()}
+    assert sorted(points) == [70, 140]
+    for point in points.values():
         assert point["third_vectors"] <= max(1, point["svc_vectors"] // 3)
         assert point["vectors"] < point["n"]
-    assert [size for size, _ in record["path"]] == [16, 8, 4]
-    assert {w["label"] for w in record["weights"]} == {"Gauss-Laplace", "backward"}
-    assert record["versions"]["bblr"]
-
-
-def test_named_rows(folder):
-    assert SparsityJob("moons.csv", None, "100,60", None, 0, folder / "a.png", None).prepared()[
-        2
-    ] == [60, 100]
+    assert [size for size, _ in points[140]["path"]] == [16, 8, 4]
+    assert list(points[140]["weights"]) == ["Gauss-Laplace", "backward"]
+    assert points[140]["versions"]["bblr"]
 
 
 @pytest.mark.parametrize(
-    ("most", "sizes"), [(140, [70, 140]), (50_000, [250 * 2**k for k in range(7)])]
+    ("rows", "most", "sizes"),
+    [
+        ("100,60", 140, [60, 100]),
+        (None, 140, [70, 140]),
+        (None, 50_000, [250 * 2**k for k in range(7)]),
+    ],
 )
-def test_sizes_without_rows(folder, most, sizes):
-    job = SparsityJob("moons.csv", None, None, None, 0, folder / "a.png", None)
-    assert job._sizes(most) == sizes
+def test_sizes(rows, most, sizes):
+    assert chosen_sizes(rows, most) == sizes
 
 
 def test_research_data_that_are_not_there(folder, monkeypatch):
@@ -87,7 +86,7 @@ def test_research_data_that_are_not_there(folder, monkeypatch):
         (("moons.csv", "--jobs", 0), "jobs must be at least 1"),
         (("moons.csv", "--seed", -1), "seed"),
         (("moons.csv", "--plot", "figure.gif"), "plot must name"),
-        (("moons.csv", "--json", "none/out.json"), "json needs a folder"),
+        (("moons.csv", "--records", "none/out.jsonl"), "records needs a folder"),
         (("moons.csv", "--target", "size"), "target"),
     ],
 )
@@ -107,11 +106,6 @@ def test_the_split_is_scaled_by_the_training_part_alone():
     assert abs(parts.X_test.mean()) > 1e-6
 
 
-def test_mean_of_points():
-    points = [Point(10, 4, 1.0, 2, 3.0, 1, 5.0), Point(10, 6, 2.0, 4, 4.0, 3, 6.0)]
-    assert Point.mean(points) == Point(10, 5, 1.5, 3, 3.5, 2, 5.5)
-
-
 def test_settings_of_a_tuned_classifier_are_kept():
     from sklearn.datasets import make_moons
 
@@ -128,10 +122,14 @@ def test_settings_of_a_tuned_classifier_are_kept():
 
 
 def test_svg_figure(tmp_path):
-    points = [Point(n, n / 2, 10.0, 8, 9.0, n / 6, 9.5) for n in (100, 200)]
-    weights = [Weights("backward", np.linspace(-1, 1, 200), np.array([-2.0, 0.5]))]
-    growth = Growth(points, [(8, 9.0), (4, 30.0), (2, 50.0)], 9.0, (100.0, 10.0), weights)
-    draw(growth, "Sparsity on nothing", tmp_path / "figure.svg")
+    weights = {"backward": {"before": np.linspace(-1, 1, 200).tolist(), "after": [-2.0, 0.5]}}
+    last = {"path": [(8, 9.0), (4, 30.0), (2, 50.0)], "dense_error": 9.0, "weights": weights}
+    points = [
+        {"n": n, "svc_vectors": n / 2, "svc_error": 10.0, "vectors": 8, "error": 9.0,
+         "third_error": 9.5, **last}
+        for n in (100, 200)
+    ]  # fmt: skip
+    draw(pd.DataFrame(points), "Sparsity on nothing", tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert "<svg" in text
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from bblr.cli import app
 from bblr.comparison.methods import Method
+from bblr.comparison.records import read_records
 from bblr.structured import Group
 from research.claims import CLAIMS
 from research.core.cases import Run
@@ -55,24 +56,26 @@ def bblr(*arguments):
 
 
 def test_table_and_record(little):
-    result = bblr("amazon-google", "pages", "--jobs", 1, "--folds", 3, "--json", "out.json")
+    result = bblr("amazon-google", "pages", "--jobs", 1, "--folds", 3, "--records", "out.jsonl")
     assert result.exit_code == 0, result.stderr
     text = result.stdout
     assert "amazon-google: 40 groups of 2 to 7, 120 candidates, clean" in text
     assert "pages (drawn faces): 40 groups" in text and "12 % outliers" in text
-    for word in ("alone", "joint", "one-to-one", "BBLR4", "63.4", "81.5", "Wrote out.json"):
+    for word in ("alone", "joint", "one-to-one", "BBLR4", "63.4", "81.5"):
         assert word in text
-    record = json.loads((little / "out.json").read_text(encoding="utf-8"))
-    assert record["settings"] == {"folds": 3, "repeats": 1, "seed": 0}
-    assert "numpy" in record["versions"]
-    linked, pages = record["data"]
-    assert [row["way"] for row in linked["rows"]] == ["alone", "joint", "one-to-one"] * 3
-    assert [row["way"] for row in pages["rows"]] == ["alone", "joint"] * 3
-    joint = linked["rows"][1]
-    assert joint["group McNemar against alone"]["n10"] >= 0
-    assert "group McNemar against LR" in linked["rows"][4]
-    assert len(linked["calibrations"]["LR"]) == 3
-    assert linked["condition"] == "clean" and pages["condition"] == "12 % outliers"
+    records = list(read_records(little / "out.jsonl").values())
+    assert len(records) == 2 * 3 * 3
+    assert {record["outliers"] for record in records if record["data"] == "pages"} == {0.12}
+    assert all(record["calibration"] for record in records)
+
+
+def test_what_a_claim_keeps_of_decisions(little):
+    found = decide(Run(), "amazon-google", ("LR", "BBLR4"), folds=3).record()
+    ways = [row["way"] for row in found["rows"]]
+    assert ways == ["alone", "joint", "one-to-one"] * 2 and found["condition"] == "clean"
+    assert found["rows"][1]["group McNemar against alone"]["n10"] >= 0
+    assert "group McNemar against LR" in found["rows"][4]
+    assert len(found["calibrations"]["LR"]) == 3
 
 
 def test_the_same_seed_gives_the_same_figures(little):
@@ -140,15 +143,15 @@ def test_table_shows_both_tests_and_the_paper(results):
 
 
 MISUSE = {
-    "data": (["dblp"], "DATA 'dblp' is not known; choose dblp-acm, amazon-google, pages"),
-    "methods": (["--methods", "SVM"], "--methods 'SVM' is not known; choose LR, BBLR3, BBLR4"),
+    "data": (["dblp"], "DATA 'dblp' is unknown; choose from dblp-acm, amazon-google, pages"),
+    "methods": (["--methods", "SVM"], "--methods 'SVM' is unknown; choose from LR, BBLR3, BBLR4"),
     "folds": (["--folds", 1], "folds must be at least 2, got 1"),
     "repeats": (["--repeats", 0], "repeats must be at least 1, got 0"),
     "jobs": (["--jobs", 0], "jobs must be at least 1, got 0"),
     "seed": (["--seed", -1], "seed must be at least 0, got -1"),
     "outliers": (["--outliers", 0.5], "outliers must be at least 0 and below 0.5, got 0.5"),
     "flips": (["--flips", -0.1], "flips must be at least 0 and below 0.5, got -0.1"),
-    "json": (["--json", "no/such.json"], "json needs a folder that exists"),
+    "records": (["--records", "no/r.jsonl"], "records needs a folder that exists"),
 }
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,14 @@ from xml.etree import ElementTree
 
 import matplotlib.image
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from bblr import ZeroOneClassifier, __version__
 from bblr.cli import app
-from bblr.solvers.zero_one import Moment
-from research.studies.zero_one_plot import Run, draw
+from bblr.comparison.records import read_records
+from research.studies.zero_one import _curve, draw
 
 SOLVERS = ("search", "sla", "csa", "pcs", "bnb", "mip", "exact")
 
@@ -49,19 +49,23 @@ def rows_of(text: str) -> dict[str, list[str]]:
 
 def test_help_names_every_option():
     text = re.sub(r"\x1b\[[\d;]*m", "", bblr("--help").stdout)
-    for option in ("target", "solvers", "time-limit", "seed", "no-intercept", "plot", "json"):
+    for option in ("target", "solvers", "time-limit", "seed", "no-intercept", "plot", "records"):
         assert f"--{option}" in text
     assert "--verbose" in text and "DATA" in text
 
 
-def test_table_plot_and_figures_of_every_solver(folder):
-    result = quick("--json", "figures.json", "--seed", 3)
+def recorded(folder: Path, name: str = "zero-one.jsonl") -> dict[str, dict[str, Any]]:
+    """The records of a run, by solver."""
+    return {record["method"]: record for record in read_records(folder / name).values()}
+
+
+def test_table_plot_and_records_of_every_solver(folder):
+    result = quick("--seed", 3)
     assert result.exit_code == 0, result.stderr
     assert "data (24 rows, 2 features)" in result.stdout
     for head in ("Loss", "Lower", "Gap", "Optimal", "Seconds", "Why it stopped"):
         assert head in result.stdout
-    record = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
-    runs = {run["solver"]: run for run in record["solvers"]}
+    runs = recorded(folder)
     assert tuple(runs) == tuple(rows_of(result.stdout)) == SOLVERS
     for solver, cells in rows_of(result.stdout).items():
         run = runs[solver]
@@ -74,44 +78,38 @@ def test_table_plot_and_figures_of_every_solver(folder):
     assert all(run["lower_bound"] <= least <= run["loss"] for run in runs.values())
     assert f"Least loss: {least:.0f} (" in result.stdout
     assert "proved optimal (" in result.stdout
-    assert result.stdout.splitlines()[-2:] == ["Figures: figures.json", "Plot: zero-one.png"]
+    assert result.stdout.splitlines()[-1] == "Plot: zero-one.png"
 
 
-def test_figures_say_what_they_hang_on(folder):
-    result = quick("--json", "figures.json", "--seed", 3, "--solvers", "csa", "--no-intercept")
+def test_records_say_what_they_depend_on_and_are_made_once(folder):
+    arguments = ("--records", "r.jsonl", "--seed", 3, "--solvers", "csa", "--no-intercept")
+    result = quick(*arguments)
     assert result.exit_code == 0, result.stderr
-    record = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
-    assert record["settings"] == {"seed": 3, "time_limit": 1.0, "fit_intercept": False}
-    assert record["versions"]["bblr"] == __version__
-    data = record["data"]
-    assert (data["name"], data["rows"], data["features"]) == ("data", 24, 2)
-    assert data["classes"] == ["no", "yes"]
-    [run] = record["solvers"]
+    run = recorded(folder, "r.jsonl")["csa"]
+    assert (run["seed"], run["time_limit"], run["fit_intercept"]) == (3, 1.0, False)
+    assert run["versions"]["bblr"] == __version__ and run["data"] == "data"
     trace = run["trace"]
-    assert set(trace[0]) == {"seconds", "loss", "bound"}
-    assert trace[-1]["loss"] == run["loss"]
-    assert 0 <= trace[0]["seconds"] <= trace[-1]["seconds"] <= run["seconds"]
+    assert trace[-1][1] == run["loss"]
+    assert 0 <= trace[0][0] <= trace[-1][0] <= run["seconds"]
+    again = quick(*arguments)
+    assert again.stdout == result.stdout
+    assert "1 of 1 results were in r.jsonl already" in again.stderr
 
 
 def test_loss_is_that_of_the_classifier(folder):
     from bblr.io import read_table
 
-    quick("--solvers", "exact", "--json", "figures.json", "--no-intercept")
+    quick("--solvers", "exact", "--no-intercept")
     X, y, _ = read_table("data.csv")
     model = ZeroOneClassifier("exact", fit_intercept=False).fit(X, y)
-    [run] = json.loads((folder / "figures.json").read_text(encoding="utf-8"))["solvers"]
-    assert run["loss"] == model.zero_one_loss_ == np.sum(model.predict(X) != y)
+    loss = recorded(folder)["exact"]["loss"]
+    assert loss == model.zero_one_loss_ == np.sum(model.predict(X) != y)
 
 
 def test_solvers_run_once_each_in_the_order_they_are_named(folder):
     result = quick("--solvers", " csa,SLA,csa,", "--plot", "two.svg")
     assert result.exit_code == 0, result.stderr
     assert list(rows_of(result.stdout)) == ["csa", "sla"]
-    words = result.stderr.splitlines()
-    assert words[0] == "csa ..." and words[2] == "sla ..."
-    assert re.fullmatch(
-        r"csa: loss \d+, bound 0, gap 100\.0 %, \d\.\d\d s, no swap gains", words[1]
-    )
     assert "no lower bound was proved" in result.stdout
     assert ElementTree.parse(folder / "two.svg").getroot().tag.endswith("svg")
     assert not (folder / "zero-one.png").exists()
@@ -119,7 +117,7 @@ def test_solvers_run_once_each_in_the_order_they_are_named(folder):
 
 def test_verbose_prints_improvements(folder):
     assert "[ZeroOneClassifier]" not in quick("--solvers", "exact").stdout
-    result = quick("--solvers", "exact", "--verbose")
+    result = quick("--solvers", "exact", "--verbose", "--seed", 1)
     line = r"\[ZeroOneClassifier\] \d+\.\d\d s: loss \d+, bound \d+, gap \d+ %"
     assert re.search(line, result.stdout)
 
@@ -164,32 +162,31 @@ def broken(error: BaseException) -> Any:
 def test_a_failing_solver_does_not_lose_the_others(folder, monkeypatch):
     failure = ValueError("no luck\n[today]")
     monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(failure))
-    result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
+    result = quick("--solvers", "csa,sla,exact")
     assert result.exit_code == 1
-    assert "sla: failed: ValueError: no luck [today]" in result.stderr
-    assert rows_of(result.stdout)["sla"][-1] == "failed"
-    assert rows_of(result.stdout)["exact"][3] == "yes"
+    assert "sla on data failed: ValueError: no luck [today]" in result.stderr
+    assert list(rows_of(result.stdout)) == ["csa", "exact"]
     assert (folder / "zero-one.png").is_file()
-    runs = json.loads((folder / "figures.json").read_text(encoding="utf-8"))["solvers"]
-    assert [run.get("failure", "") for run in runs] == ["", "ValueError: no luck [today]", ""]
+    assert recorded(folder)["sla"]["failure"] == "ValueError: no luck [today]"
 
 
 def test_a_lone_failure_draws_nothing(folder, monkeypatch):
     monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(ValueError("no")))
     result = quick("--solvers", "sla")
-    assert result.exit_code == 1 and "sla: failed" in result.stderr
+    assert result.exit_code == 1 and "sla on data failed" in result.stderr
     assert not (folder / "zero-one.png").exists()
 
 
 def test_interruption_keeps_what_was_found(folder, monkeypatch):
-    stop = KeyboardInterrupt()
-    monkeypatch.setattr("research.studies.zero_one.ZeroOneClassifier", broken(stop))
-    result = quick("--solvers", "csa,sla,exact", "--json", "figures.json")
+    with monkeypatch.context() as patch:
+        stop = broken(KeyboardInterrupt())
+        patch.setattr("research.studies.zero_one.ZeroOneClassifier", stop)
+        result = quick("--solvers", "csa,sla,exact")
     assert result.exit_code == 130
-    assert "Stopped after 1 of 3 solvers." in result.stderr
-    assert list(rows_of(result.stdout)) == ["csa"]
-    assert (folder / "zero-one.png").is_file()
-    assert len(json.loads((folder / "figures.json").read_text())["solvers"]) == 1
+    assert "Stopped: 1 of 3 results are in zero-one.jsonl" in result.stderr
+    assert list(recorded(folder)) == ["csa"]
+    again = quick("--solvers", "csa,sla,exact")
+    assert again.exit_code == 0 and list(rows_of(again.stdout)) == ["csa", "sla", "exact"]
 
 
 def test_a_file_that_cannot_be_written_does_not_lose_the_table(folder, monkeypatch):
@@ -197,11 +194,10 @@ def test_a_file_that_cannot_be_written_does_not_lose_the_table(folder, monkeypat
         raise OSError("No space left on device")
 
     monkeypatch.setattr("research.studies.zero_one.draw", full)
-    result = quick("--solvers", "sla,exact", "--json", "figures.json")
+    result = quick("--solvers", "sla,exact")
     assert result.exit_code == 1
     assert "--plot 'zero-one.png' was not written: No space left on device" in result.stderr
     assert list(rows_of(result.stdout)) == ["sla", "exact"]
-    assert (folder / "figures.json").is_file()
 
 
 MISUSE = {
@@ -217,8 +213,8 @@ MISUSE = {
     "missing folder": (["--plot", "no/such/plot.png"], "--plot", "create 'no/such' first"),
     "plot is a folder": (["--plot", "taken.png"], "--plot", "choose another place"),
     "plot is no picture": (["--plot", "data.csv"], "--plot", "must name a .png or .svg file"),
-    "json is data": (["--json", "data.csv"], "--json", "must name a .json file"),
-    "json in no folder": (["--json", "no/such.json"], "--json", "create 'no' first"),
+    "records are data": (["--records", "data.csv"], "--records", "must name a .jsonl file"),
+    "records in no folder": (["--records", "no/r.jsonl"], "--records", "create 'no' first"),
 }
 
 
@@ -259,24 +255,27 @@ def test_data_are_needed():
     assert "DATA" in result.stderr
 
 
-def proof(**changes: Any) -> Run:
-    trace = (Moment(0.01, 20.0, 0.0), Moment(0.3, 12.0, 4.0), Moment(0.8, 12.0, 12.0))
-    settings: dict[str, Any] = {"loss": 12.0, "lower_bound": 12.0, "gap": 0.0, "optimal": True}
-    return Run("mip", 2.5, **{**settings, "reason": "proved optimal", "trace": trace, **changes})
+PROOF = {
+    "method": "mip", "seconds": 2.5, "loss": 12.0, "lower_bound": 12.0, "optimal": True,
+    "trace": [[0.01, 20.0, 0.0], [0.3, 12.0, 4.0], [0.8, 12.0, 12.0]],
+}  # fmt: skip
+SEARCH = {
+    "method": "search", "seconds": 1.0, "loss": 14.0, "lower_bound": 0.0, "optimal": False,
+    "trace": [[0.02, 14.0, 0.0]],
+}  # fmt: skip
 
 
 def test_curves_last_until_the_solver_ended():
-    assert proof().curve.tolist()[0] == [0.01, 20.0, 0.0]
-    assert proof().curve.tolist()[-1] == [2.5, 12.0, 12.0]
-    assert proof().proved[:, 0].tolist() == [0.3, 0.8, 2.5]
-    assert len(proof(lower_bound=0.0, trace=(Moment(0.0, 12.0, 0.0),)).proved) == 0
+    (run,) = pd.DataFrame([PROOF]).itertuples()
+    curve = _curve(run).tolist()
+    assert curve[0] == [0.01, 20.0, 0.0]
+    assert curve[-1] == [2.5, 12.0, 12.0]
 
 
 def test_plot_is_a_picture_with_the_colours_of_its_solvers(tmp_path):
     path = tmp_path / "plot.png"
-    search = Run("search", 1.0, loss=14.0, trace=(Moment(0.02, 14.0, 0.0),))
     # A name may hold what Matplotlib would take for a formula.
-    draw([search, proof()], "odd $name$_ (3 rows, 1 feature)", path)
+    draw(pd.DataFrame([SEARCH, PROOF]), "odd $name$_ (3 rows, 1 feature)", path)
     picture = matplotlib.image.imread(path)
     assert picture.shape[0] > 500 and picture.shape[1] > 900
     colours = {tuple(pixel) for pixel in (255 * picture[::2, ::2, :3]).round().reshape(-1, 3)}
@@ -284,7 +283,7 @@ def test_plot_is_a_picture_with_the_colours_of_its_solvers(tmp_path):
 
 
 def test_plot_of_runs_that_took_no_time(tmp_path):
-    runs = [Run("exact", 0.0, loss=0.0, gap=0.0, optimal=True, trace=(Moment(0.0, 0.0, 0.0),))]
-    draw(runs, "separable", tmp_path / "plot.SVG")
+    run = {**SEARCH, "method": "exact", "seconds": 0.0, "loss": 0.0, "optimal": True}
+    draw(pd.DataFrame([{**run, "trace": [[0.0, 0.0, 0.0]]}]), "separable", tmp_path / "plot.SVG")
     text = (tmp_path / "plot.SVG").read_text(encoding="utf-8")
     assert "seconds (log scale)" in text and "exact: loss 0" in text
