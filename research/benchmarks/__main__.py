@@ -15,7 +15,7 @@ from research.benchmarks import CASES, benchmark
 from research.core.cases import Case, Measured, Run, Unavailable, pick, run_cases, show_cases
 
 THEMES = (
-    "passes", "fits", "memory", "growth", "tournaments", "families", "devices",
+    "passes", "fits", "small", "memory", "growth", "tournaments", "families", "devices",
 )  # fmt: skip
 
 

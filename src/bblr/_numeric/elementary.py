@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from bblr._numeric.compiling import announce_compilation
+
 BLOCK = 64
 
 # `error_model="numpy"` drops the division check that would keep a loop scalar; the fast-math flags
@@ -22,6 +24,9 @@ JIT: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
 }
+
+# Every compiled function of the package has these settings, so nobody gets past this line.
+announce_compilation()
 
 # Re-ordering would merge the two halves of ln 2 below, and with them lose the last seven digits.
 EXACT: dict[str, Any] = {**JIT, "fastmath": {"contract", "arcp", "nsz"}}

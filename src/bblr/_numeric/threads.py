@@ -73,6 +73,15 @@ def one_blas_thread(size: int) -> Any:
     return nullcontext() if size < 64 else _Alone()
 
 
+# Rows up to which matrices of all pairs of them gain less by more threads than these may cost.
+_FEW_ROWS = 3000
+
+
+def one_blas_thread_for_rows(n: int) -> Any:
+    """Return the same context for work on matrices of n rows and columns, if these are few."""
+    return _Alone() if n <= _FEW_ROWS else nullcontext()
+
+
 class _Alone:
     """Keeps BLAS to one thread.
 

@@ -91,3 +91,11 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+@app.command("warm-up")
+def warm_up() -> None:
+    """Compile what fits need, so that the first of them starts at once: for container images."""
+    from bblr._warm_up import warm_up as compile_all
+
+    compile_all(typer.echo)

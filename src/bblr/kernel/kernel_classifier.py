@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from bblr._checks import AT_LEAST_0, all_or_nothing, check_parameters
+from bblr._numeric.threads import one_blas_thread_for_rows
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
 from bblr.kernel.held_out_fit import learned_prior, validated_share
@@ -263,7 +264,10 @@ default="rbf"
                 estimator.dense_dual_coef_ = (dense or best).weights
 
         watch = Watch(self, X, y, sample_weight)
-        with watch.over(len(gammas) + 1 + learns + drops, unpack):
+        with (
+            one_blas_thread_for_rows(len(problem.y)),
+            watch.over(len(gammas) + 1 + learns + drops, unpack),
+        ):
             if learns and problem.smallest_class() > 1:
                 fit_part = partial(self._fit_dense, rng)
                 learned = learned_prior(problem, path, n_classes, fit_part, rng, watch)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from bblr._checks import all_or_nothing, check_numbers, check_parameters
+from bblr._numeric.threads import one_blas_thread_for_rows
 from bblr.inputs import Training
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
@@ -241,7 +242,10 @@ default="accuracy"
         search = KernelSearch.of(self, problem, rows, training, random, watch, groups)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
-        with watch.over(3 if self.sparsity is None else 4):
+        with (
+            one_blas_thread_for_rows(len(problem.y)),
+            watch.over(3 if self.sparsity is None else 4),
+        ):
             with watch.search():
                 chosen = self._choose(search, problem, l2s, len(training.classes))
             path, final = chosen.path, problem.at_width(chosen.width)

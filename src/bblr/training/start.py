@@ -47,7 +47,7 @@ _BLUNT = 1e-6
 
 # Up to this many parameters a matrix of curvatures for every step is cheap beside a pass over the
 # data; beyond, one of them serves all steps.
-MAX_NEWTON = 256
+MAX_NEWTON = 512
 # Stages before the last only prepare it: their tolerance is this many times larger.
 LOOSE = 10.0
 _LEARNING_ROUNDS = 5
