@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -26,14 +26,14 @@ MIN_WORK = 200_000
 _PATIENCE = 5.0
 
 _pools: dict[int, _Workers] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 class _Limit:
     """Who keeps BLAS to one thread at the moment, and what the limits were before."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.users: dict[int, int] = {}
         self.before: list[tuple[Any, int]] = []
 
@@ -126,14 +126,24 @@ def _leave(me: int, *, altogether: bool = False) -> None:
 
 def lift_limits() -> None:
     """Give BLAS its threads back where an interruption came before the calling thread could."""
+    # It may even come between the end of a with statement and the release of its lock.
+    for lock in (_lock, _limit.lock):
+        _release(lock)
     if threading.get_ident() in _limit.users:
         _leave(threading.get_ident(), altogether=True)
+
+
+def _release(lock: Any) -> None:
+    """Let go of a lock as often as the calling thread holds it."""
+    with suppress(RuntimeError):  # it does not, any more
+        while True:
+            lock.release()
 
 
 def _renew_lock() -> None:
     # A child forked while another thread held the lock would wait for it for ever.
     global _lock, _limit
-    _lock, _limit = threading.Lock(), _Limit()
+    _lock, _limit = threading.RLock(), _Limit()
 
 
 if hasattr(os, "register_at_fork"):
