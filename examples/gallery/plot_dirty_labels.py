@@ -114,7 +114,7 @@ plt.show()
 # --------------------
 # - With clean labels logistic regression is as good: 2.5 against 2.5 % of errors.
 # - Random mistakes do the least harm, since they pull in all directions. From 5 to 20 %
-#   of them :class:`~bblr.BBLRClassifier` makes a third to nearly a half fewer errors.
+#   of them :class:`~bblr.BBLRClassifier` makes about a third to nearly a half fewer errors.
 # - Mistakes with a direction do harm, and most harm where they are plainest: a large
 #   tumour called benign pulls the logistic boundary with all its size. A plateau lets
 #   such a row go. With 7.5 % of the labels wrong in this way it makes less than a third

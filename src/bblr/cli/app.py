@@ -96,6 +96,25 @@ def _options(
 @app.command("warm-up")
 def warm_up() -> None:
     """Compile what fits need, so that the first of them starts at once: for container images."""
-    from bblr._warm_up import warm_up as compile_all
+    from time import perf_counter
 
-    compile_all(typer.echo)
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    from bblr import BBLRClassifier, BBLRClassifierCV, KernelBBLRClassifier, ZeroOneClassifier
+
+    rng = np.random.default_rng(0)
+    X, many = rng.normal(size=(60, 3)), rng.normal(size=(20_000, 60))
+    y = X[:, 0] + rng.normal(size=60) > 0
+    for what, model, rows, labels in (
+        ("two classes", BBLRClassifier(), X, y),
+        ("three classes", BBLRClassifier(), X, np.arange(60) % 3),
+        ("cross-validation", BBLRClassifierCV(random_state=0), X, y),
+        ("many rows", BBLRClassifier(), many, many[:, 0] > 0),
+        ("sparse rows", BBLRClassifier(), csr_array(X), y),
+        ("kernels", KernelBBLRClassifier(), X, y),
+        ("zero-one loss", ZeroOneClassifier(random_state=0), X, y),
+    ):
+        start = perf_counter()
+        model.fit(rows, labels).predict(rows)
+        typer.echo(f"{what}: {perf_counter() - start:.1f} s")

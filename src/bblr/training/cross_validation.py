@@ -43,6 +43,8 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
+# Rows on another chip or machine up to which their scores are fetched.
+_FETCHED = 1_000_000
 # Held-out scores that differ by no more rank nothing.
 _NO_SPREAD = 1e-9
 
@@ -145,8 +147,9 @@ class Validation:
 
     @property
     def tells_rows(self) -> bool:
-        """Whether trials can be compared row by row: errors are counted, and rows are here."""
-        return self.scoring == "accuracy" and not self.design.design.is_remote
+        """Whether trials can be compared row by row: errors are counted, and scores can be had."""
+        few = not self.design.design.is_remote or len(self.y) <= _FETCHED
+        return self.scoring == "accuracy" and few
 
     @cached_property
     def rounds(self) -> list[Sequence[Fold]]:
@@ -352,10 +355,10 @@ def _fold_wrong(
     paths: Sequence[Path],
 ) -> list[NDArray[np.bool_]]:
     """Return which held-out rows are errors, at each gamma of each path."""
-    y = plain_view(y)
-    own = y[fold.test]
+    y, local = plain_view(y), design.rows.local
+    own = local(y)[fold.test]
     return [
-        np.array([loss.wrong(own, raw[fold.test]) for loss, raw in stages])
+        np.array([loss.wrong(own, local(raw)[fold.test]) for loss, raw in stages])
         for stages in _walks(design, y, weights, descent, paths)
     ]
 

@@ -62,6 +62,14 @@ NAMES = {
     "dask-overhead",
     "dask-partitions",
     "dask-killed",
+    "small-fits",
+    "small-searches",
+    "search-digits",
+    "search-kernels",
+    "fit-wide-dense",
+    "fit-busy",
+    "predict",
+    "first-seconds",
 }
 
 
@@ -241,6 +249,8 @@ def test_missing_data_skip_a_case_and_name_the_remedy(monkeypatch, tmp_path, nam
         "fit-uci",
         "threads",
         "audit-uci",
+        "small-fits",
+        "predict",
     ],
 )
 def test_cases_run_on_little_data(monkeypatch, name):
