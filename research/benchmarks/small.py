@@ -179,6 +179,12 @@ def predict(run: Run) -> Measured:
     return Measured(figures, notes)
 
 
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _spin() -> None:
     while True:
         sum(range(10_000))
@@ -199,7 +205,7 @@ def fit_busy(run: Run) -> Measured:
     }
     idle = race(works, run.times(3), warm_up=True)
     context = multiprocessing.get_context("spawn")
-    spinners = [context.Process(target=_spin, daemon=True) for _ in range(os.cpu_count() or 1)]
+    spinners = [context.Process(target=_spin, daemon=True) for _ in range(_cores())]
     for spinner in spinners:
         spinner.start()
     try:
