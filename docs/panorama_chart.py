@@ -31,13 +31,14 @@ METHODS = {
     "BBLRCV": ("BBLRClassifierCV()", "#0a84c6", "o"),
     "BBLR": ("BBLRClassifier()", "#0a84c6", "D"),
     "LR": ("logistic regression, tuned", "#8a8a8a", "|"),
+    "SVM": ("linear SVM", "#56b4e9", "x"),
     "CL": ("cleanlab's CleanLearning", "#cc79a7", "s"),
     "HGB": ("gradient boosting", "#e07b00", "^"),
     "RF": ("random forest", "#009e73", "v"),
 }
 _STYLE = (
     "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>\n"
-    "<title>Relative errors of six methods under seven conditions</title>\n"
+    "<title>Relative errors of seven methods under seven conditions</title>\n"
 )
 
 
@@ -46,7 +47,7 @@ def relative_errors(report: str) -> dict[str, dict[str, float]]:
     pooled = report.partition("### All tables")[2].partition("\n### ")[0]
     found = {}
     for condition in CONDITIONS:
-        table = pooled.partition(f"**{condition}**")[2].partition("\n**")[0]
+        table = pooled.partition(f"\n\n{condition}\n\n")[2].partition("\n\n")[0]
         rows = re.findall(r"^\| (\w+) +\|[^|]*\|[^|]*\| +([\d.]+) \|", table, flags=re.M)
         found[condition] = {name: float(value) for name, value in rows if name in METHODS}
     return found
