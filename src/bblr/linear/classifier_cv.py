@@ -103,7 +103,8 @@ default="accuracy"
         Rows in order of time or in groups want a splitter that respects it, such as
         ``TimeSeriesSplit()``, or ``GroupKFold()`` with `groups` in ``fit``.
     n_jobs : int or None, default=None
-        Folds to work on at the same time, by joblib.
+        Folds to work on at the same time, by joblib. With None the folds of a small dense table
+        run on threads.
     solver : {"auto", "fisher", "lbfgs"}, default="auto"
         Descent at each gamma.
     tol, max_iter, fit_intercept, class_weight
@@ -136,7 +137,8 @@ default="accuracy"
     link_ : Link
         The map from scores to probabilities, fitted to held-out scores.
     trials_ : list of Trial
-        Every path tried, with its cross-validated error, or what `scoring` makes of it.
+        Every path tried, with its cross-validated error, or what `scoring` makes of it. Of a path
+        that was given up before it had seen all folds, the error is relative to the best path.
     path_ : list of Stage
         The final fit, a row a gamma.
     n_iter_ : int
