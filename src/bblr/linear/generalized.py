@@ -52,7 +52,7 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         ``bblr.losses.LOSSES``. With more than two classes it must have a score for each, as
         ``BetaBernoulli(Plateaus.symmetric(w, n_classes))`` has.
     penalty : float or Penalty, default=1.0
-        A penalty of :mod:`bblr.penalties` or one of your own; a number is the strength of
+        A penalty of ``bblr.penalties`` or one of your own; a number is the strength of
         ``Gaussian``.
     gammas : sequence of float or None, default=None
         Sharpness of each stage, for a loss that has a gamma; None is its own, alone.
