@@ -16,8 +16,6 @@ from bblr.designs.matrix import MatrixDesign
 from bblr.losses.fused_softmax import FusedSoftmax, softmax_residual
 
 _CHUNK = 1024
-# Numbers of an array that are worth threads of ours to check.
-_LARGE = 2**20
 # Rows of a block of many classes, at least, and numbers of one of few columns: it and its scores
 # fit into a cache, and are worth the calls.
 _BLOCK, _NUMBERS = 256, 2**16
@@ -196,10 +194,10 @@ def moments_of(sums: Floats, total: float, shift: Floats) -> Moments:
 
 
 def surely_finite(X: Any) -> bool:
-    """Whether a large array holds finite numbers only; False also where that is not so clear."""
+    """Whether an array holds finite numbers only; False also where that is not so clear."""
     if not isinstance(X, np.ndarray) or X.dtype not in (np.float32, np.float64):
         return False
-    if X.size < _LARGE or not (X.flags.c_contiguous or X.flags.f_contiguous):
+    if not (X.flags.c_contiguous or X.flags.f_contiguous):
         return False
     flat = plain_view(X).ravel(order="K")
     sums = map_ranges(lambda _, start, stop: kernels.add_up(flat[start:stop]), X.size, X.size)

@@ -98,8 +98,7 @@ class ArrayAdapter(Adapter):
         """
         if not self._is_plain(reset) or not all(_are_labels(each, len(self.X)) for each in y):
             return False
-        # The sum of squares is not finite either where one of them is not.
-        if not np.isfinite(np.vdot(self.X, self.X)):
+        if not surely_finite(self.X):
             return False
         if reset:
             self.estimator.n_features_in_ = self.X.shape[1]
