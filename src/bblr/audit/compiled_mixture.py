@@ -14,7 +14,7 @@ _LEAST = 1e-300
 def flip_pass(scores, codes, weight, flips, sharp, shift, joint, gradient, information, moved):
     """Return the log likelihood of labels given at the rates `flips` by true class (rows).
 
-    True classes are drawn from the softmax of sharp * scores + shift. Sums are added to
+    True classes are drawn from the softmax of sharp * (scores + shift). Sums are added to
 
     - `gradient`: derivatives by log sharp, then by the shifts;
     - `information`: minus the second derivatives, unless it is empty;
@@ -36,15 +36,16 @@ def flip_pass(scores, codes, weight, flips, sharp, shift, joint, gradient, infor
         p = max(p, _LEAST)
         for k in range(classes):
             posterior = flips[k, label] * share[k] / p
-            slope[k] = sharp[k] * scores[i, k]
+            slope[k] = sharp[k] * (scores[i, k] + shift[k])
             pull[k] = posterior - share[k]
             joint[i, k] = posterior
             moved[k, label] += w * posterior
             gradient[k] += w * pull[k] * slope[k]
-            gradient[classes + k] += w * pull[k]
+            gradient[classes + k] += w * pull[k] * sharp[k]
         if information.size:
             for k in range(classes):
                 information[k, k] -= w * pull[k] * slope[k]
+                information[classes + k, k] -= w * pull[k] * sharp[k]
                 for m in range(k + 1):
                     # The curvature of log p by the logits of k and m.
                     bend = joint[i, k] * joint[i, m] - share[k] * share[m]
@@ -52,10 +53,10 @@ def flip_pass(scores, codes, weight, flips, sharp, shift, joint, gradient, infor
                         bend -= pull[k]
                     bend *= w
                     information[k, m] += bend * slope[k] * slope[m]
-                    information[classes + k, m] += bend * slope[m]
-                    information[classes + k, classes + m] += bend
+                    information[classes + k, m] += bend * sharp[k] * slope[m]
+                    information[classes + k, classes + m] += bend * sharp[k] * sharp[m]
                     if m < k:
-                        information[classes + m, k] += bend * slope[k]
+                        information[classes + m, k] += bend * sharp[m] * slope[k]
         if w == 1.0:
             # Logarithms in blocks take a quarter of the time.
             block[filled] = p
@@ -83,12 +84,12 @@ def _sum_of_logs(block, bits, filled):
 
 @njit(**JIT)
 def _shares(scores, sharp, shift, out):
-    """Write the softmax of sharp * scores + shift."""
+    """Write the softmax of sharp * (scores + shift)."""
     n, classes = scores.shape
     for i in range(n):
         top = -np.inf
         for k in range(classes):
-            out[i, k] = sharp[k] * scores[i, k] + shift[k]
+            out[i, k] = sharp[k] * (scores[i, k] + shift[k])
             top = max(top, out[i, k])
         for k in range(classes):
             out[i, k] -= top

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -60,8 +61,8 @@ def estimate_flips(
     Label g of a row has probability sum_k T[k, g] s_k, where s is the softmax of its scores, with
     fitted sharpness and shifts, and T the matrix of flip rates. Far from the boundaries s is 0 or
     1, and the labels depend on T alone; near them noise cannot be told from overlap. So T is no
-    richer than the evidence asks for: no flips, one rate for all classes, or for some classes a
-    rate of their own, or one for each label that they were given.
+    richer than the evidence asks for: no flips; one rate for all classes; for some classes a rate
+    of their own, over all labels or into one; or a rate for each label.
 
     Parameters
     ----------
@@ -154,8 +155,8 @@ def _rates_by_class(
 ) -> tuple[Floats, MixtureFit, bool]:
     """Return the flip rates, the link with them, and whether any class has rates of its own.
 
-    From the likeliest matrix classes go back to one rate over all labels, or to the common rate,
-    where their own do not improve the likelihood by more than their number explains.
+    From the likeliest matrix classes go back to fewer rates of their own, or to the common rate,
+    where the others do not improve the likelihood by more than their number explains.
     """
     k = rows.n_classes
     flips, free = rows.likeliest_flips(_POOLED * common, common, base.free)
@@ -175,15 +176,33 @@ def _rates_by_class(
     ]
     own = np.zeros(k, dtype=bool)
     for j in np.argsort(losses, kind="stable"):
-        even = np.full(k, (1.0 - flips[j, j]) / (k - 1))
-        even[j] = flips[j, j]
-        # With two classes the one rate of a class is all it has.
-        simpler = [(common[j], 0.0), (even, 1.0)][: k - 1]
-        options = [(flips[j], k - 1.0, fit)]
-        options += [(row, n, rows.calibrated(with_row(j, row), fit.free)) for row, n in simpler]
-        row, n, fit = max(options, key=lambda option: option[2].value - option[1] * price[j])
-        flips, own[j] = with_row(j, row), n > 0
+        options = [(flips[j], (k - 1.0) * price[j], fit)]
+        for row, cost in _simpler_rows(flips[j], common[j], j, price[j]):
+            options.append((row, cost, rows.calibrated(with_row(j, row), fit.free)))
+        row, cost, fit = max(options, key=lambda option: option[2].value - option[1])
+        flips, own[j] = with_row(j, row), cost > 0.0
     return (flips, fit, True) if own.any() else (common, base, False)
+
+
+def _simpler_rows(
+    row: Floats, common: Floats, j: int, price: float
+) -> Iterator[tuple[Floats, float]]:
+    """Yield rows of fewer rates for class j, and what each must gain in log likelihood."""
+    k = len(row)
+    yield common, 0.0
+    if k == 2:
+        return
+    even = np.full(k, (1.0 - row[j]) / (k - 1))
+    even[j] = row[j]
+    yield even, price
+    # One label that is given more often than the others, which may be any of them.
+    excess = row - common
+    excess[j] = -np.inf
+    label = int(excess.argmax())
+    one = common.copy()
+    one[label] = row[label]
+    one[j] = max(one[j] - excess[label], _TINY)
+    yield one / one.sum(), price + np.log(k - 1.0)
 
 
 def _result(rows: Mixture, flips: Floats, fit: MixtureFit, *, found: bool) -> Flips:

@@ -45,7 +45,7 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Rows with labels g of probability sum_k T[k, g] s_k, s = softmax(gamma * score + shift).
+    """Rows with labels g of probability sum_k T[k, g] s_k, s = softmax(gamma * (score + shift)).
 
     Parameters
     ----------
@@ -111,28 +111,19 @@ class Mixture:
         return np.zeros(2 * self.n_classes)
 
     def logits(self, free: Floats) -> Floats:
-        """Return gamma * score + shift."""
+        """Return gamma * (score + shift)."""
         free, k = np.clip(free, -_FAR, _FAR), self.n_classes
-        return np.exp(free[:k]) * self.scores + free[k:]
+        return np.exp(free[:k]) * (self.scores + free[k:])
 
     def sums(self, flips: Floats, free: Floats, *, inform: bool = True) -> Sums:
         """Pass over the rows once; the log posterior and its derivatives include the prior."""
-        return self._pass(flips, free, np.empty_like(self.scores), inform)
-
-    def posterior(self, flips: Floats, free: Floats) -> Floats:
-        """Return the probability of each true class, given the label."""
-        joint = np.empty_like(self.scores)
-        self._pass(flips, free, joint, inform=False)
-        return joint
-
-    def _pass(self, flips: Floats, free: Floats, joint: Floats, inform: bool) -> Sums:
         k = self.n_classes
         free = np.clip(free, -_FAR, _FAR)
         gradient, moved = np.zeros(2 * k), np.zeros((k, k))
         information = np.zeros((2 * k, 2 * k) if inform else (0, 0))
         value = flip_pass(
             self.scores, self.codes, self.weight, np.ascontiguousarray(flips), np.exp(free[:k]),
-            free[k:], joint, gradient, information, moved,
+            free[k:], np.empty_like(self.scores), gradient, information, moved,
         )  # fmt: skip
         pull = self.precision @ free
         gradient -= pull
