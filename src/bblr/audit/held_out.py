@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 from bblr._checks import check_number
 from bblr._numeric.tensors import local
 from bblr.audit.models import Floats, class_scores, fitted
-from bblr.audit.refits import Refit, given_refit
+from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
 from bblr.inputs.in_memory import rows_in_memory
 from bblr.inputs.labels import found_classes
@@ -202,7 +202,8 @@ def held_out_scores(
 
 
 def _fold_scores(estimator: Any, data: Labelled, fold: Fold, whole: Refit) -> Floats:
-    model = trained(estimator, data, whole.within(fold.train))
+    refit = with_all_classes(whole.within(fold.train), data.codes, data.weight, fold.train)
+    model = trained(estimator, data, refit)
     some = fold.train[:: max(1, len(fold.train) // _KNOWN)]
     rows, known = (
         _safe_split(estimator, data.X, None, part, fold.train)[0] for part in (fold.test, some)

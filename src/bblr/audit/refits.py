@@ -64,6 +64,20 @@ def given_refit(codes: Codes, weight: Floats | None) -> Refit:
     return Refit(np.arange(len(codes)), codes, weight)
 
 
+def with_all_classes(refit: Refit, codes: Codes, weight: Floats | None, rows: Codes) -> Refit:
+    """Return a training set of these rows in which no class is lost.
+
+    One that would be lost cannot be learned: its rows keep the labels they were given.
+    """
+    counted = refit.codes if refit.weight is None else refit.codes[refit.weight > 0]
+    lost = np.setdiff1d(codes[rows], counted)
+    if not lost.size:
+        return refit
+    theirs = rows[np.isin(codes[rows], lost)]
+    given = given_refit(codes, weight if refit.weight is not None else None)
+    return refit.within(np.setdiff1d(rows, theirs)).joined(given.within(theirs))
+
+
 def own_probability(posterior: Floats, codes: Codes) -> Floats:
     """Return the probability that each given label is right."""
     return np.asarray(posterior[np.arange(len(codes)), codes])

@@ -17,7 +17,14 @@ from bblr.audit.flips import Flips, estimate_flips
 from bblr.audit.held_out import Labelled, held_out_scores, labelled, make_folds, trained
 from bblr.audit.mixture import symmetric_flips
 from bblr.audit.models import Floats, check_estimator, check_learns, routing_enabled, takes_weights
-from bblr.audit.refits import METHODS, WEIGHTED, Refit, given_refit, own_probability
+from bblr.audit.refits import (
+    METHODS,
+    WEIGHTED,
+    Refit,
+    given_refit,
+    own_probability,
+    with_all_classes,
+)
 from bblr.training.folds import Fold
 
 __all__ = ["RobustClassifier"]
@@ -269,18 +276,8 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
 
 def _training_set(flips: Flips, data: Labelled, method: str, weighs: bool) -> Refit | None:
-    """Return what to train on, or None for the labels as given.
-
-    A class that no row would be left of cannot be learned; it keeps the rows it was given.
-    """
+    """Return what to train on, or None for the labels as given."""
     if not flips.found:
         return None
     refit = METHODS[method](flips.posterior, data.codes, weighs).weighted(data.weight)
-    counted = refit.codes if refit.weight is None else refit.codes[refit.weight > 0]
-    lost = np.setdiff1d(data.codes, counted)
-    if not lost.size:
-        return refit
-    given = given_refit(data.codes, data.weight if weighs else None)
-    rows = np.flatnonzero(np.isin(data.codes, lost))
-    others = refit.within(np.setdiff1d(np.arange(len(data.codes)), rows))
-    return others.joined(given.within(rows))
+    return with_all_classes(refit, data.codes, data.weight, np.arange(len(data.codes)))
