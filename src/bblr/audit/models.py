@@ -72,7 +72,11 @@ def takes_weights(estimator: Any) -> bool:
     """
     if routing_enabled():
         routing = get_routing_for_object(estimator)
-        return bool(routing.consumes("fit", ["sample_weight"]))
+        if not hasattr(routing, "fit"):
+            return bool(routing.consumes("fit", ["sample_weight"]))
+        # By its own name or by another.
+        request = routing.fit.requests.get("sample_weight")
+        return request is True or isinstance(request, str)
     if isinstance(estimator, Pipeline):
         return takes_weights(estimator.steps[-1][1])
     if _is_search(estimator):
