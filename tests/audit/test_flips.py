@@ -182,7 +182,8 @@ def test_slopes_and_counts_of_a_pass(k, weighted):
     np.testing.assert_allclose(sums.gradient, slopes, rtol=1e-5, atol=1e-4)
     joint = flips.T[codes] * softmax(rows.logits(free), axis=1)
     p = joint.sum(axis=1)
-    away = np.r_[free[:k] + rows.unit, free[k:]]
+    # The prior expects a sharpness of e^0.4 in units of the spread.
+    away = np.r_[free[:k] + rows.unit - 0.4, free[k:]]
     prior = 0.5 * away @ rows.precision @ away
     assert sums.value == pytest.approx(rows.weight @ np.log(p) - prior)
     expected = np.zeros((k, k))

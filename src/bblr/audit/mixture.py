@@ -14,12 +14,13 @@ from scipy.special import log_softmax
 from bblr.audit.compiled_mixture import flip_pass
 from bblr.audit.models import Floats
 
-# Widths of the priors on the logarithm of the sharpness, in units of the spread of the scores; on
-# how far that of one class may deviate from it; and on the shifts of the classes. Where labels are
-# flipped so often that they hardly say how sharp the scores are, the first says what is usual.
-# Classes that are confused with one another have scores that are worth less than those of the
-# others; with one sharpness for all, that would look like flips.
-_LOG_GAMMA_SCALE, _DEVIATION_SCALE, _SHIFT_SCALE = 0.7, 0.5, 1.0
+# The logarithm of the usual sharpness, in units of the spread of the scores. Where labels are
+# flipped so often that they hardly say how sharp the scores are, the prior on it decides.
+_LOG_GAMMA = 0.4
+# Widths of the priors on the logarithm of the sharpness, on how far that of one class may deviate
+# from it, and on the shifts of the classes. Classes that are confused with one another have scores
+# that are worth less than those of the others; with one sharpness that would look like flips.
+_LOG_GAMMA_SCALE, _DEVIATION_SCALE, _SHIFT_SCALE = 1.0, 0.5, 1.0
 # As good as no deviation.
 _NO_DEVIATION = 0.01
 # Bounds on the sum of the weights.
@@ -131,7 +132,7 @@ class Mixture:
             free[k:], np.empty_like(self.scores), gradient, information, moved,
         )  # fmt: skip
         away = free.copy()
-        away[:k] += self.unit
+        away[:k] += self.unit - _LOG_GAMMA
         pull = self.precision @ away
         gradient -= pull
         if inform:
