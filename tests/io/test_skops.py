@@ -22,6 +22,7 @@ from bblr import (
     GeneralizedLinearClassifier,
     KernelBBLRClassifier,
     Plateaus,
+    RobustClassifier,
 )
 from bblr.dask import (
     DaskBBLRClassifier,
@@ -146,6 +147,7 @@ def test_each_type_is_needed_and_none_is_missing():
         needed |= set(sio.get_untrusted_types(data=sio.dumps(model)))
     joint = JointModel(BBLRClassifierCV(cv=2, l2s=(1.0,)), random_state=0).fit(groups())
     needed |= set(sio.get_untrusted_types(data=sio.dumps(joint)))
+    needed |= set(sio.get_untrusted_types(data=sio.dumps(RobustClassifier(BBLRClassifier()))))
     assert needed == set(TRUSTED_TYPES)
     assert list(TRUSTED_TYPES) == sorted(TRUSTED_TYPES)
 

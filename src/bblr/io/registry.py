@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from inspect import signature
 from math import isfinite
 from typing import Any, Literal, get_type_hints
 
@@ -63,7 +64,9 @@ class Entry:
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
-            return {name: _PARAMS.get(name, Any) for name in self.cls._get_param_names()}
+            return {
+                name: _PARAMS.get(name, Any) for name in sorted(signature(self.cls).parameters)
+            }
         hints = get_type_hints(self.cls)
         if is_dataclass(self.cls):
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
