@@ -219,7 +219,11 @@ class _TensorLabels(Labels):
     def __init__(self, design: Design, y: Any, sample_weight: Any) -> None:
         self.y, self.rows, self.plain = y, design.rows, sample_weight is None
         empty = np.empty((design.n_rows, 0))
-        self.weight = self.rows.vector(row_weights(local(sample_weight), empty))
+        self.weight = (
+            self.rows.ones(empty)
+            if sample_weight is None
+            else self.rows.vector(row_weights(local(sample_weight), empty))
+        )
         if is_tensor(y):
             # Not every type of whole numbers can be sorted and searched for; long ones can.
             self._own = (y if y.is_floating_point() else y.long()).contiguous()

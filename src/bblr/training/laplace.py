@@ -53,15 +53,20 @@ class Drawn(NamedTuple):
     counted: Floats
 
 
+def some_of(n_rows: int, most: int) -> NDArray[np.intp]:
+    """Return the numbers of all rows, or in ascending order those of a sample of them."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
+
+
 def draw_rows(objective: Fitted) -> Drawn | None:
     """Return all rows that count, or a sample; None where they cannot be had."""
     rows, design = objective.rows, objective.design
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
     n = objective.n_rows
     # By number, wherever the rows are: the same ones on a cluster and on a device.
-    chosen = np.arange(n)
-    if n > most:
-        chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    chosen = some_of(n, most)
     every = n <= most and not design.design.is_remote
     Z = design.columns.T if every and design.columns is not None else None
     if Z is None:

@@ -110,19 +110,21 @@ class TorchDesign(Design):
         return out
 
     def _blocks(self, wide: bool) -> Iterator[tuple[slice, Tensor]]:
-        """Yield row ranges and their rows on the device, in float64 where asked for."""
+        """Yield row ranges and their rows on the device, few enough for float64 where asked."""
         start = 0
         step = max(1, self._block // max(1, self.n_features))
         for part in self.parts:
-            here = part.device == self.device and not (wide and part.dtype != torch.float64)
+            here = part.device == self.device and not wide
             size = max(1, len(part)) if here else step
             for s in range(0, len(part), size):
                 rows = part[s : s + size].to(self.device, non_blocking=True)
-                yield slice(start + s, start + s + len(rows)), rows.double() if wide else rows
+                yield slice(start + s, start + s + len(rows)), rows
             start += len(part)
 
     def _passes(self) -> Iterator[tuple[slice, Tensor]]:
-        return self._blocks(wide=not self._narrow)
+        if self._narrow:
+            return self._blocks(wide=False)
+        return ((rows, X.double()) for rows, X in self._blocks(wide=True))
 
     def _coef(self, coef: Floats) -> Tensor:
         kind = self.parts[0].dtype if self._narrow else torch.float64
@@ -199,11 +201,14 @@ class TorchDesign(Design):
         first = int((weight > 0).to(torch.uint8).argmax())
         shift = self._picked([first])[0].double()
 
+        # A float64 operand widens X on the way: no copy of a block is made for that alone.
         def make(rows: slice, X: Tensor) -> Tensor:
-            w, nonzero = weight[rows], weight[rows] @ (X != 0).double()
+            w = weight[rows]
+            nonzero = w @ torch.where(X != 0, one, 0.0)
             moved = X - shift
             return torch.stack([w @ moved, w @ moved.square_(), nonzero])
 
+        one = torch.ones((), dtype=torch.float64, device=self.device)
         sums = self._added(self._blocks(wide=True), make)
         return moments_of(sums, float(weight.sum()), self.rows.local(shift))
 
@@ -211,8 +216,10 @@ class TorchDesign(Design):
     def square_norm(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the squared length of each row, centred and scaled."""
         origin, inverse = self._constants(centre, 1.0 / scale)
-        blocks = self._blocks(wide=True)
-        return _joined([((X - origin) * inverse).square_().sum(dim=1) for _, X in blocks])
+        lengths = [
+            (X - origin).mul_(inverse).square_().sum(dim=1) for _, X in self._blocks(wide=True)
+        ]
+        return _joined(lengths)
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
@@ -269,8 +276,9 @@ class TorchDesign(Design):
     def column_squares(self, weight: Vector, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
         (origin,) = self._constants(centre)
-        blocks = self._blocks(wide=True)
-        return self._added(blocks, lambda rows, X: weight[rows] @ (X - origin).square_())
+        return self._added(
+            self._blocks(wide=True), lambda rows, X: weight[rows] @ (X - origin).square_()
+        )
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
