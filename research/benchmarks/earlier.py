@@ -144,7 +144,7 @@ def compare(earlier: Path, names: Sequence[str], rounds: int) -> list[dict[str, 
             row["errors"] = [each[0][3] for each in runs]
             old, new = (each[0] for each in runs)
             if old[2] is not None and new[2] is not None:
-                row["objective"] = abs(new[2] / old[2] - 1.0)
+                row["objective"] = new[2] / old[2] - 1.0
                 a, b = (np.array(each[4]) for each in (old, new))
                 row["decisions"] = float(np.abs(a - b).max() / np.abs(a).max())
             out.append(row)
@@ -158,9 +158,9 @@ def compare(earlier: Path, names: Sequence[str], rounds: int) -> list[dict[str, 
 
 def shown(row: dict[str, Any]) -> str:
     """Return a row as a line."""
-    gaps = "".join(
-        f", {what} apart by {row[what]:.0e}" for what in ("objective", "decisions") if what in row
-    )
+    gaps = ""
+    if "objective" in row:
+        gaps = f", objective {row['objective']:+.0e}, decisions apart by {row['decisions']:.0e}"
     errors = " -> ".join(f"{100 * share:.2f} %" for share in row["errors"])
     return (
         f"{row['case']:<30} {1000 * row['before']:>9.1f} -> {1000 * row['now']:>9.1f} ms "

@@ -12,6 +12,7 @@ from bblr.losses import BetaBernoulli, Hinge, Logistic, Plateaus, Sigmoid, ZeroO
 from bblr.objective import Objective
 from bblr.penalties import Gaussian, GaussLaplace
 from bblr.solvers import FisherScoring
+from bblr.training.laplace import laplace
 from tests.designs.cases import N_FEATURES, N_ROWS, matrix, tensor_design
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -118,6 +119,20 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     found, plain = (FisherScoring(tol=1e-9).minimise(each, theta) for each in (other, one))
     close(found.theta, plain.theta, rtol=1e-6, atol=1e-6)
     assert isinstance(found.theta, np.ndarray) and found.reason == plain.reason
+
+
+def test_covariances_are_those_of_numpy(rows):
+    y, weight = rows
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    one, other, theta = pair(design, LOSSES[0], y, weight)
+    here = laplace(one, theta, one.scores(theta))
+    there = laplace(other, theta, other.scores(theta))
+    assert there.effective == pytest.approx(here.effective, rel=1e-8)
+    Z = np.asfortranarray(np.random.default_rng(6).normal(size=(9, D + 1)))
+    close(there.variance(Z), here.variance(Z), rtol=1e-8)
+    close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
+    with pytest.raises(FloatingPointError, match="positive definite"):
+        replace(other.beside_rows(), l2=-1e9).covariance(other.scores(theta), N)
 
 
 def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):

@@ -7,8 +7,9 @@ trained on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,21 @@ _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
 _SLIM = 128
 # A row that would fix its own score but for so little is not followed any further.
 LEAST_REST = 0.1
+
+
+class Covariance(Protocol):
+    """The covariance of the weights about a fit, wherever it is."""
+
+    @property
+    def effective(self) -> float:
+        """How many of the weights the data have settled, rather than the penalty."""
+
+    @property
+    def precondition(self) -> Callable[[Floats], Floats]:
+        """The covariance times a vector: an approximate Newton step."""
+
+    def variance(self, Z: Floats) -> Floats:
+        """Return the variance of each raw score of each row."""
 
 
 class Drawn(NamedTuple):
@@ -153,20 +169,25 @@ class MulticlassLaplace:
         return np.square(along, out=along) @ self.inverse.T + self.intercepts
 
 
-def laplace(objective: Fitted, theta: Floats, raw: Any) -> Laplace | MulticlassLaplace:
+def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
     """Return the distribution of the weights about a fit."""
     if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
-    fisher = objective.fisher(raw)
     if objective.columns is not None and objective.n_rows <= _MIN_ROWS:
+        fisher = objective.fisher(raw)
         l2 = objective.penalty.curvature(np.zeros(1))[0]
         inverse, effective = inverse_factor(
             objective.columns, fisher, l2, design.n_features, total
         )
         return Laplace(_existing(inverse, effective < 0), effective)
-    penalty = objective.penalty.curvature(objective.weights(theta))
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
+    near = objective.beside_rows()
+    if near is not None:
+        found: Covariance = near.covariance(raw, rows)
+        return found
+    fisher = objective.fisher(raw)
+    penalty = objective.penalty.curvature(objective.weights(theta))
     d = len(penalty)
     with one_blas_thread(objective.size):
         matrix = design.curvature(fisher, max_rows=rows)
@@ -201,9 +222,7 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
     return MulticlassLaplace(preconditioner, vectors, inverse, intercepts, effective)
 
 
-def leave_one_out(
-    objective: Fitted, theta: Floats, drawn: Drawn, about: Laplace | MulticlassLaplace
-) -> Floats:
+def leave_one_out(objective: Fitted, theta: Floats, drawn: Drawn, about: Covariance) -> Floats:
     """Return the raw scores of rows as if each had not been trained on, to first order.
 
     Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the

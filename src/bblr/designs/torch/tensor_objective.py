@@ -12,9 +12,10 @@ from typing import Any
 
 import torch
 
+from bblr.designs.base import Floats
 from bblr.designs.rows import Vector
 from bblr.losses import Loss
-from bblr.losses.torch_forms import positive_curvature
+from bblr.losses.torch_forms import on_tensors, positive_curvature
 
 Tensor = torch.Tensor
 Pass = Callable[[Tensor, Tensor, Vector, Vector, Loss], tuple[Tensor, Tensor]]
@@ -84,14 +85,10 @@ class TensorObjective:
         It is the matrix of :func:`bblr.curvature.newton`, and has the same diagonal added.
         """
         weight = positive_curvature(self.loss, self.y, raw, self.weight)
-        rows, own = sample(weight, self.square_norm, min(self.most, len(weight)))
-        Z = (self.picked(rows) - self.centre) * self.inverse
-        if self.fit_intercept:
-            Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
-        matrix, size, d = (Z * own[:, None]).T @ Z, len(theta), len(self.centre)
+        matrix, size = self._curvature(weight, self.most), len(theta)
         diagonal = matrix.diagonal()
         diagonal += (weight.sum() * (1e-3 / size)).clamp_(min=1e-6 * self.total / size)
-        diagonal[:d] += self.l2
+        diagonal[: len(self.centre)] += self.l2
         factor, failed = torch.linalg.cholesky_ex(matrix)
 
         def solve(vector: Tensor) -> Tensor:
@@ -100,6 +97,62 @@ class TensorObjective:
             return torch.where(failed == 0, found, vector / diagonal)
 
         return solve
+
+    def covariance(self, raw: Tensor, most: int) -> TensorCovariance:
+        """Return the inverse of the Fisher information of about so many rows, and the penalty's.
+
+        A billionth of the weight keeps it from being singular.
+        """
+        fisher = on_tensors(self.loss).fisher(raw, self.weight)
+        matrix, d = self._curvature(fisher, most), len(self.centre)
+        diagonal = matrix.diagonal()
+        diagonal += 1e-9 * max(self.total, 1.0)
+        diagonal[:d] += self.l2
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+        one = torch.eye(len(matrix), dtype=torch.float64, device=matrix.device)
+        inverse = torch.linalg.solve_triangular(factor, one, upper=False)
+        settled = (1.0 - self.l2 * inverse.square().sum(dim=0)[:d]).clamp_(0.0, 1.0).sum()
+        effective = float(torch.where(failed == 0, settled, -1.0))
+        if effective < 0:
+            raise FloatingPointError("the information is not positive definite")
+        return TensorCovariance(inverse, effective)
+
+    def _curvature(self, weight: Tensor, most: int) -> Tensor:
+        rows, own = sample(weight, self.square_norm, min(most, len(weight)))
+        Z = (self.picked(rows) - self.centre) * self.inverse
+        if self.fit_intercept:
+            Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
+        return (Z * own[:, None]).T @ Z
+
+
+@dataclass(frozen=True, eq=False)
+class TensorCovariance:
+    """A covariance of the weights on the device: see :class:`bblr.training.laplace.Laplace`.
+
+    Parameters
+    ----------
+    inverse : tensor of shape (n_parameters, n_parameters)
+        Inverse of the lower Cholesky factor of the information.
+    effective : float
+        How many of the weights the data have settled.
+    """
+
+    inverse: Tensor
+    effective: float
+
+    def precondition(self, vector: Floats) -> Floats:
+        """Return the covariance times a vector."""
+        there = torch.as_tensor(vector, device=self.inverse.device)
+        return self._here((self.inverse @ there) @ self.inverse)
+
+    def variance(self, Z: Floats) -> Floats:
+        """Return the variance of the raw score of each row; `Z` is column-major."""
+        columns = torch.as_tensor(Z.T, device=self.inverse.device)
+        return self._here((self.inverse @ columns).square_().sum(dim=0))
+
+    def _here(self, values: Tensor) -> Floats:
+        found: Floats = values.cpu().numpy()
+        return found
 
 
 def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
