@@ -125,7 +125,11 @@ class Objective(Generic[LossT]):
             found = lbfgs_descent(
                 self.columns, self.y, self.weight, self.loss.fused, self._l2,
                 self.design.n_features, self.by_score(theta),
-                (precondition.vectors, precondition.diagonal, precondition.totals),
+                (
+                    np.ascontiguousarray(precondition.vectors),
+                    precondition.diagonal,
+                    precondition.totals,
+                ),
                 small_tables.Rules(*rules), self.unit, memory,
             )  # fmt: skip
         return found[0].ravel(), *found[1:]

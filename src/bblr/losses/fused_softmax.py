@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bblr._numeric.elementary import JIT, exp_minus_abs
+from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def softmax_residual(fused, scores, y, weight, residual):
     return value
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _powers(scores, gamma, out):
     """Write exp(gamma * score), over that of the largest score of the row."""
     n, classes = scores.shape
