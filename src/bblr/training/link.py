@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 
 from bblr._numeric.tensors import NUMPY
 from bblr.losses import BetaBernoulli, Plateaus
-from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau, plateaus_of
+from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau
 
 Floats = NDArray[np.float64]
 
@@ -128,8 +128,7 @@ def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateau
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
         for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
     ]
-    free = min(ends, key=lambda end: end[1])[0]
-    low, high = plateaus_of(free)
+    free, _, (low, high) = min(ends, key=lambda end: end[1])
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
 
 
