@@ -43,9 +43,8 @@ def code_lines(text: str) -> int:
         if token.type not in _SILENT:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)
 
 
@@ -77,14 +76,15 @@ def branches(tree: ast.AST) -> list[int]:
         if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
             checks.update(ast.walk(node.test))
         if isinstance(node, ast.Assign) and any(map(_asks, ast.walk(node.value))):
-            if isinstance(node.value, ast.Compare | ast.BoolOp):
-                answers.update(map(ast.unparse, node.targets))
+            kept = isinstance(node.value, ast.Compare | ast.BoolOp)
+            answers.update(map(ast.unparse, node.targets if kept else []))
     for node in ast.walk(tree):
         if _asks(node) and node not in checks:
             lines.add(node.lineno)  # type: ignore[attr-defined]
-        if isinstance(node, ast.If | ast.IfExp | ast.While):
-            if any(ast.unparse(part) in answers for part in ast.walk(node.test)):
-                lines.add(node.test.lineno)
+        if isinstance(node, ast.If | ast.IfExp | ast.While) and any(
+            ast.unparse(part) in answers for part in ast.walk(node.test)
+        ):
+            lines.add(node.test.lineno)
     return sorted(lines)
 
 
