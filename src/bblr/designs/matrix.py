@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.layouts import layout_of
 from bblr._numeric.threads import map_ranges
 from bblr.designs.base import Design, Floats, Pass
 from bblr.designs.rows import Vector
@@ -62,7 +63,8 @@ class MatrixDesign(Design):
             self._filled(kernel, self._narrowed(own), float(intercept))
             for own, intercept in zip(coef, intercepts, strict=True)
         ]
-        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+        found: Floats = layout_of(len(columns)).joined(columns)
+        return found
 
     def rmatvec(self, residual: Floats) -> Floats:
         """Return X.T @ residual of a per-row vector."""

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import NUMPY, as_numpy, local
+from bblr._numeric.layouts import layout_for
+from bblr._numeric.tensors import as_numpy, local
 from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
@@ -38,7 +39,7 @@ class Training(NamedTuple):
     @property
     def class_labels(self) -> NDArray[Any]:
         """The label of each class; `totals` has its weight."""
-        return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
+        return layout_for(len(self.classes)).signs(np.arange(len(self.classes)))
 
     @property
     def shares(self) -> Floats:
@@ -59,9 +60,6 @@ class Adapter(ABC):
     X : object
         The rows, as the user gave them.
     """
-
-    # Whose functions work on results.
-    xp: Any = NUMPY
 
     def __init__(self, estimator: Any, X: Any) -> None:
         self.estimator = estimator

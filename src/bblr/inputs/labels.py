@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight
 
 from bblr._checks import LARGEST
+from bblr._numeric.layouts import layout_for
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.rows import Rows
 
@@ -63,7 +64,7 @@ class Labels:
 
     def target(self, n_classes: int) -> Any:
         """Return what the loss takes: signs of two classes, numbers of more."""
-        return self.rows.vector(self.codes * 2.0 - 1.0) if n_classes == 2 else self.codes
+        return self.rows.vector(layout_for(n_classes).signs(self.codes))
 
 
 def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Floats]:

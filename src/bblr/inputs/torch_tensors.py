@@ -118,11 +118,6 @@ class TensorAdapter(DeviceAdapter):
         sent = getattr(estimator, "device", None) is not None
         return is_tensor(X) and (sent or bool(get_config()["array_api_dispatch"]))
 
-    @property
-    def xp(self) -> Any:
-        """Whose functions work on results."""
-        return import_torch()
-
     def _place(self) -> Any:
         """Return the device asked for, or where the rows are."""
         if getattr(self.estimator, "device", None) is not None:

@@ -15,7 +15,6 @@ from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import Floats, KernelFit, KernelProblem
 from bblr.kernel.kernel_setup import is_precomputed
 from bblr.linear.fitted import ProbabilisticClassifier
-from bblr.training.laplace import class_codes
 from bblr.training.link import Link
 from bblr.training.probabilities import Calibrated
 
@@ -90,7 +89,7 @@ class KernelClassifier(ProbabilisticClassifier):
         precomputed = function.name == "precomputed"
         vectors = np.empty((0, 0)) if precomputed else data.X[support]
         in_kind = data.given.in_kind
-        codes = class_codes(data.y[support], loss.n_scores)
+        codes = loss.layout.codes(data.y[support])
         self.support_ = in_kind(support)
         self.dual_coef_ = in_kind(np.ascontiguousarray(weights[order].T))
         self.support_vectors_ = in_kind(vectors)

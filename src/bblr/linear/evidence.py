@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from bblr._numeric.layouts import layout
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +33,8 @@ def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: floa
         Height of the upper plateaus over the lower ones.
     """
     against = log_odds_against(decision, codes, gamma)
-    n_classes = 2 if np.ndim(decision) == 1 else np.shape(decision)[1]
-    low = max((1.0 - b) / n_classes, np.finfo(np.float64).tiny)
+    decision = np.asarray(decision)
+    low = max((1.0 - b) / layout(decision).n_classes(decision), np.finfo(np.float64).tiny)
     return against + (np.log(low) - np.log(low + b))
 
 
@@ -41,12 +42,7 @@ def log_odds_against(decision: Any, codes: NDArray[np.intp], gamma: float) -> Fl
     """Return the log-odds of all other classes against that of each row, before the plateaus."""
     with np.errstate(over="ignore"):
         raw = np.clip(gamma * np.asarray(decision, dtype=np.float64), -_LARGEST, _LARGEST)
-    if raw.ndim == 1:
-        return np.where(codes == 1, -raw, raw)
-    rows = np.arange(len(codes))
-    own = raw[rows, codes]
-    raw[rows, codes] = -np.inf
-    return np.asarray(logsumexp(raw, axis=1) - own)
+    return np.asarray(layout(raw).against(raw, codes))
 
 
 def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:

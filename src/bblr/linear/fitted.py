@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bblr._numeric.tensors import as_numpy
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import as_numpy, namespace
 from bblr._saved import Versioned
 from bblr.inputs import adapter_of
 from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
@@ -81,8 +82,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         ['no', 'yes']
         """
         decision = self.decision_function(X)
-        best = 1 * (decision > 0) if decision.ndim == 1 else decision.argmax(1)
-        return adapter_of(self, X).chosen(self.classes_, best)
+        return adapter_of(self, X).chosen(self.classes_, layout(decision).predicted(decision))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given rows.
@@ -222,11 +222,9 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
         [[True, False], [False, True]]
         """
-        decision, xp = self.decision_function(X), adapter_of(self, X).xp
-        probability: Floats = self._shown_link.probability(decision, xp)
-        if probability.ndim == 2:
-            return probability
-        return xp.stack([1.0 - probability, probability], axis=1)
+        found = self._shown_link.probability(self.decision_function(X))
+        table: Floats = layout(found).table(found)
+        return table
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class.
@@ -251,7 +249,7 @@ class ProbabilisticClassifier(BinaryClassifier):
         probability = self.predict_proba(X)
         # A prior of your own may have a plateau at 0.
         with np.errstate(divide="ignore"):
-            return adapter_of(self, X).xp.log(probability)
+            return namespace(probability).log(probability)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row: the argmax of ``predict_proba``.

@@ -248,10 +248,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         [[False, True]]
         """
         check_is_fitted(self)
-        shift, rows = np.array(self.loss_.shift), adapter_of(self, X)
-        decision = rows.here(self.decision_function(X))
-        found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
-        return rows.in_kind(found if found.ndim == 2 else np.column_stack([1.0 - found, found]))
+        rows, form = adapter_of(self, X), self.loss_.layout
+        back = tuple(-shift for shift in self.loss_.shift)
+        raw = form.shifted(rows.here(self.decision_function(X)), back)
+        return rows.in_kind(form.table(self.loss_.probability(raw)))
 
     @available_if(_has_probability)
     def predict_log_proba(self, X: Any) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.layouts import layout
+from bblr._numeric.layouts import Layout, layout, layout_of
 from bblr._numeric.tensors import floats
 from bblr.losses.margins import Floats
 
@@ -24,6 +24,11 @@ class Decisions:
     def n_classes(self) -> int:
         """Number of classes."""
         return max(2, self.n_scores)
+
+    @property
+    def layout(self) -> Layout:
+        """How the scores of a row are laid out."""
+        return layout_of(self.n_scores)
 
     @property
     def shift(self) -> tuple[float, ...]:

@@ -44,6 +44,12 @@ class FusedLoss(NamedTuple):
         fisher_weights(self, raw, weight, out)
         return out
 
+    def residual(self, raw: Floats, y: Floats, weight: Floats) -> Floats:
+        """Return the derivative of the weighted loss by each score."""
+        out = np.empty_like(raw)
+        value_residual(self, raw, y, weight, 0, len(raw), out)
+        return out
+
     def positive_curvature(self, y: Floats, raw: Floats, weight: Floats) -> Floats:
         """Return the weight of each row times a curvature of its loss that is never negative."""
         out = np.empty(raw.shape)

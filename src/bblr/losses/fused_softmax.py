@@ -26,6 +26,12 @@ class FusedSoftmax(NamedTuple):
         softmax_fisher(self, raw, weight, out)
         return out
 
+    def residual(self, raw: Floats, y: Any, weight: Floats) -> Floats:
+        """Return the derivative of the weighted loss by each score."""
+        out = np.empty_like(raw)
+        softmax_residual(self, raw, y, weight, out)
+        return out
+
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
         """Return the same, which is never negative."""
         return self.fisher(raw, weight)

@@ -16,9 +16,6 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import shared_eigenvectors
-from bblr.losses import BetaBernoulli
-from bblr.losses.fused import value_residual
-from bblr.losses.fused_softmax import softmax_residual
 from bblr.training.compiled.settling import inverse_factor, row_variances
 from bblr.training.start import Fitted
 
@@ -81,7 +78,7 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     # One of so many equal rows is left out, with what the bound on leverage leaves of it.
     one: Any = 1.0
     if objective.each is not None:
-        one = np.array(objective.each)[class_codes(y, objective.n_scores)]
+        one = np.array(objective.each)[objective.loss.layout.codes(y)]
     unit = np.minimum(whole, one) * (weight / whole)
     return Drawn(Z, y, weight * share, unit, whole)
 
@@ -202,31 +199,12 @@ def leave_one_out(
     Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the
     variance of the score.
     """
-    loss = objective.loss
+    loss, ones = objective.loss, np.ones(len(drawn.y))
     with one_blas_thread(max(drawn.Z.shape)):
-        raw = _plain(drawn.Z @ objective.by_score(theta).T)
-        variance = _plain(about.variance(drawn.Z))
-    unit = drawn.unit if raw.ndim == 1 else drawn.unit[:, None]
-    h = unit * variance
-    slope, curvature = _slope_curvature(loss, drawn.y, raw)
-    return raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
-
-
-def class_codes(y: NDArray[Any], n_scores: int) -> NDArray[np.intp]:
-    """Return class numbers for labels as the losses have them."""
-    return (y > 0).astype(np.intp) if n_scores == 1 else np.asarray(y, dtype=np.intp)
-
-
-def _plain(values: Floats) -> Floats:
-    """Return one score a row without a second axis."""
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-
-
-def _slope_curvature(loss: BetaBernoulli, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
+        raw = loss.layout.joined(drawn.Z @ objective.by_score(theta).T)
+        variance = about.variance(drawn.Z)
+    h = loss.layout.by_row(drawn.unit) * variance
     # Compiled: NumPy would take longer than the products before.
-    slope, ones = np.empty_like(raw), np.ones(len(raw))
-    if raw.ndim == 1:
-        value_residual(loss.fused, raw, y, ones, 0, len(raw), slope)
-    else:
-        softmax_residual(loss.fused, raw, y, ones, slope)
-    return slope, loss.fisher(raw, ones)
+    slope, curvature = loss.fused.residual(raw, drawn.y, ones), loss.fisher(raw, ones)
+    moved: Floats = raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
+    return moved

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from bblr._numeric.tensors import NUMPY
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import floats, namespace
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau, plateaus_of
 
@@ -19,8 +20,6 @@ Floats = NDArray[np.float64]
 
 # Error rates below this are no error rates of floats.
 _LEAST_RATE = 1e-13
-# The least number above 1/2.
-_ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
 # With more than two classes the weight of the plateaus stays below these, so that every class can
 # be the most probable one.
 _MOST_EVEN = 0.95
@@ -51,32 +50,29 @@ class Link:
 
     @property
     def offset(self) -> float:
-        """Argument of the sigmoid at a decision value of 0, with two classes."""
+        """Argument of the sigmoid at a decision value of 0; zero with more than two classes."""
         return self.gamma * BetaBernoulli(self.plateaus, self.gamma).threshold
 
-    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
+    def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class, or of each of more than two.
 
         Parameters
         ----------
         decision : array-like of shape (n_rows,) or (n_rows, n_classes)
             Decision values, or a tensor of them.
-        xp : module, default=NumPy
-            Whose functions work on them.
         """
-        decision = xp.asarray(decision)
-        low, b = self.plateaus.low, self.plateaus.b
-        if decision.ndim == 2:
-            return low[0] + b * xp.softmax(self.gamma * decision, 1)
-        found = low[1] + b * xp.sigmoid(self.gamma * decision + self.offset)
+        decision = floats(decision)
+        form, scores = layout(decision), self.gamma * decision + self.offset
+        found = form.probability(scores, self.plateaus.low, self.plateaus.b)
         # Between plateaus that nearly touch, rounding would carry it across 1/2.
-        above, below = xp.clip(found, _ABOVE, None), xp.clip(found, None, 0.5)
-        return xp.where(decision > 0, above, below)
+        probability: Floats = form.own_side(decision, found)
+        return probability
 
     def table(self, decision: Any) -> Floats:
         """Return the probability of each class, a column for each of two as well."""
         found = self.probability(decision)
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        table: Floats = layout(found).table(found)
+        return table
 
     def without_plateaus(self) -> Self:
         """Return the link to the probability of the true class, whatever is recorded."""
@@ -170,11 +166,12 @@ class Step:
 
     plateaus: Plateaus
 
-    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
+    def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
         low, high = self.plateaus.low[1], self.plateaus.low[1] + self.plateaus.b
         # As wide as the decision: of two numbers torch would make single precision.
-        return xp.where(decision > 0, high, low + 0.0 * decision)
+        found: Floats = namespace(decision).where(decision > 0, high, low + 0.0 * decision)
+        return found
 
 
 def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:

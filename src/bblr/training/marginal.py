@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax
 
+from bblr._numeric.layouts import layout
 from bblr.designs import ScaledDesign
 from bblr.designs.small_tables import Rules, newton_descent
 from bblr.inputs import Training
@@ -286,12 +286,8 @@ def stray_rates(raw: Floats, drawn: Drawn, gamma: float, low: Floats, shares: Fl
     Every label is either drawn from the softmax or has nothing to do with its row; the rate of
     the latter, class by class, is the plateau.
     """
-    if raw.ndim == 1:
-        own = expit(gamma * drawn.y * raw)
-        codes = (drawn.y > 0).astype(np.intp)
-    else:
-        codes = drawn.y
-        own = np.exp(log_softmax(gamma * raw, axis=1)[np.arange(len(codes)), codes])
+    form = layout(raw)
+    own, codes = form.share(gamma * raw, drawn.y), form.codes(drawn.y)
     total = float(drawn.weight.sum()) + _STRAY + _TRUE
     most = _MOST_LOW if len(low) == 2 else _MOST_WEIGHT
     pseudo = _STRAY * shares

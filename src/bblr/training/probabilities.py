@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+from bblr._numeric.layouts import layout
 from bblr.losses import Plateaus
 from bblr.solvers import Solution
 from bblr.training.laplace import (
     MAX_PARAMETERS,
-    class_codes,
     draw_rows,
     laplace,
     leave_one_out,
@@ -106,7 +106,7 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     them, and they count for as much as they are worth. Only if they are `free` to be shifted.
     """
     link = Link.fit(decision, y, weight)
-    codes = class_codes(np.asarray(y), decision.ndim)
+    codes = layout(decision).codes(y)
     found = link.table(decision)
     shares = np.bincount(codes, weight, found.shape[1]) / float(weight.sum())
     at_base = -float(weight @ np.log(shares[codes]))
@@ -127,8 +127,8 @@ def _from_base_rate(
     decision: Floats, codes: NDArray[np.intp], weight: Floats, shares: Floats
 ) -> Calibrated:
     """Return the link log P(k) = gamma * decision_k + log(share_k) + constant."""
-    one = decision.ndim == 1
-    scores = np.column_stack([-0.5 * decision, 0.5 * decision]) if one else decision
+    form = layout(decision)
+    scores = form.each(decision)
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
@@ -139,8 +139,7 @@ def _from_base_rate(
     # At the lower end it is the base rate to five digits, and the shift still of a size to show.
     log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
     gamma = float(np.exp(log_gamma)) / scale
-    shift = np.array([logs[1] - logs[0]]) if one else logs - logs.mean()
-    return Calibrated(Link(Plateaus.none(len(shares)), gamma), shift / gamma)
+    return Calibrated(Link(Plateaus.none(len(shares)), gamma), form.centred(logs) / gamma)
 
 
 SCORINGS = ("accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc")
@@ -160,12 +159,12 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
     weight : ndarray of shape (n_rows,)
         Weights.
     """
-    codes = class_codes(np.asarray(y), decision.ndim)
-    classes = 2 if decision.ndim == 1 else decision.shape[1]
+    form = layout(decision)
+    codes, classes = form.codes(y), form.n_classes(decision)
     if scoring == "roc_auc":
-        return _misplaced(decision, codes, weight, classes)
+        return _misplaced(decision, codes, weight)
     if scoring in ("accuracy", "balanced_accuracy"):
-        wrong = _wrong(decision, codes)
+        wrong: Floats = form.is_wrong(form.labels(y), decision).astype(np.float64)
         if scoring == "accuracy":
             return wrong
         share = np.bincount(codes, weight, classes) / float(weight.sum())
@@ -176,32 +175,15 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
     if scoring == "neg_log_loss":
         return -np.log(np.maximum(own, np.finfo(np.float64).tiny))
     square = np.einsum("ij,ij->i", found, found) - 2.0 * own + 1.0
-    # Of two classes the Brier score counts one of them.
-    return 0.5 * square if decision.ndim == 1 else square
+    return form.brier * square
 
 
-def _wrong(decision: Floats, codes: NDArray[np.intp]) -> Floats:
-    if decision.ndim == 1:
-        return (~(np.where(codes == 1, decision, -decision) > 0)).astype(np.float64)
-    rows, others = np.arange(len(codes)), decision.copy()
-    own = others[rows, codes].copy()
-    others[rows, codes] = -np.inf
-    return (~(own > others.max(axis=1))).astype(np.float64)
-
-
-def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats, classes: int) -> Floats:
+def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats) -> Floats:
     """Return, row by row, the share of the other side on the wrong side of it.
 
     The weighted mean is 1 - AUC; of many classes, the mean over each class against the rest.
     """
-    if decision.ndim == 1:
-        columns = {1: decision}
-    else:
-        others = np.sort(decision, axis=1)
-        columns = {
-            k: column - np.where(column == others[:, -1], others[:, -2], others[:, -1])
-            for k, column in enumerate(decision.T)
-        }
+    columns = layout(decision).rankings(decision)
     total = float(weight.sum())
     losses = np.zeros(len(codes))
     for k, scores in columns.items():

@@ -121,24 +121,20 @@ def gaussian(l2: float, loss: Loss) -> Gaussian:
     Where there is a score for each class the penalty counts twice, so that two of them are the
     model of two classes.
     """
-    return Gaussian(l2 * _penalty_factor(loss))
-
-
-def _penalty_factor(loss: Loss) -> float:
-    return 1.0 if loss.n_scores == 1 else 2.0
+    return Gaussian(l2 * loss.layout.copies)
 
 
 def penalty_of(objective: Fitted) -> float:
     """Return the penalty of an objective, as users count it."""
     penalty = objective.penalty
     assert isinstance(penalty, Gaussian)
-    return penalty.l2 / _penalty_factor(objective.loss)
+    return penalty.l2 / objective.loss.layout.copies
 
 
 def square_length(objective: Fitted, theta: Floats) -> float:
     """Return the squared length of the weights, as the penalty of users counts it."""
     weights = objective.weights(theta)
-    return float(weights @ weights) * _penalty_factor(objective.loss)
+    return float(weights @ weights) * objective.loss.layout.copies
 
 
 def make_descent(

@@ -71,8 +71,6 @@ def labels(y: NDArray[Any], weight: Floats) -> NDArray[Any]:
 
 def codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return class numbers; a label that never counts gets that of the nearest one."""
-    if len(classes) == 2:
-        return np.asarray(y > classes[0]).astype(np.intp)
     return np.minimum(np.searchsorted(classes, y), len(classes) - 1)
 
 
