@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
@@ -50,6 +50,17 @@ class Objective(Generic[LossT]):
     each : tuple of float or None
         What one example of each class weighs, by its class alone; None for 1.
 
+    Attributes
+    ----------
+    n_scores : int
+        How many scores a row has.
+    size : int
+        Number of parameters.
+    n_rows : int
+        Number of rows.
+    rows : Rows
+        What can be done with per-row vectors.
+
     Notes
     -----
     Labels, weights and scores are vectors of the design's own kind, see `designs/rows.py`.
@@ -62,26 +73,16 @@ class Objective(Generic[LossT]):
     weight: Vector
     counted: Vector | None = None
     each: tuple[float, ...] | None = None
+    n_scores: int = field(init=False)
+    size: int = field(init=False)
+    n_rows: int = field(init=False)
+    rows: Rows = field(init=False)
 
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has."""
-        return self.loss.n_scores
-
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return self.n_scores * self.design.size
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.design.design.n_rows
-
-    @property
-    def rows(self) -> Rows:
-        """What can be done with per-row vectors."""
-        return self.design.rows
+    def __post_init__(self) -> None:
+        n_scores, rows = self.loss.n_scores, self.design.design
+        size = n_scores * self.design.size
+        # Asked for many times in a fit.
+        vars(self).update(n_scores=n_scores, size=size, n_rows=rows.n_rows, rows=rows.rows)
 
     @property
     def batch(self) -> int:

@@ -41,10 +41,11 @@ class MatrixDesign(Design):
 
         enough = self._entries >= 16 * int(np.prod(shape))
         parts = map_ranges(part, self.n_rows, self._work if enough else 0)
-        total = parts[0][0]
-        for own, _ in parts[1:]:
+        total, value = parts[0][0], parts[0][1] or 0.0
+        for own, more in parts[1:]:
             total += own
-        return total, sum(value for _, value in parts if value is not None)
+            value += more or 0.0
+        return total, value
 
     def _filled(self, kernel: Any, *args: Any) -> Floats:
         """Return the vector that a pass writes, a number for each row."""

@@ -77,6 +77,8 @@ class ScaledDesign:
         uncorrelated: bool = False,
     ) -> None:
         self.design = design
+        # What can be done with per-row vectors.
+        self.rows: Rows = design.rows
         self.fit_intercept = fit_intercept
         self.uncorrelated = uncorrelated
         self.n_features = design.n_features
@@ -104,19 +106,14 @@ class ScaledDesign:
             and np.all(self.scale >= 1.0 / _NARROW)
         )
 
-    @property
-    def rows(self) -> Rows:
-        """What can be done with per-row vectors."""
-        return self.design.rows
-
     def taken(self, rows: NDArray[np.intp]) -> ScaledDesign | None:
         """Return some rows in the coordinates of all of them, or None where they cannot be had."""
         design = self.design.taken(rows)
         if design is None:
             return None
         few = copy(self)
-        few.design = design
-        for of_all_rows in ("_square_norm", "_reach", "columns"):
+        few.design, few.rows = design, design.rows
+        for of_all_rows in ("square_lengths", "_reach", "columns"):
             vars(few).pop(of_all_rows, None)
         return few
 
@@ -136,11 +133,6 @@ class ScaledDesign:
         np.subtract(table.T, self.centre[:, None], out=own)
         own /= self.scale[:, None]
         return Zt
-
-    @property
-    def square_lengths(self) -> Vector:
-        """The squared length of each row in these coordinates."""
-        return self._square_norm
 
     def unpack(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return weights (score x feature) and intercepts in the units of X.
@@ -229,7 +221,8 @@ class ScaledDesign:
         return step * scale, errors, before
 
     @cached_property
-    def _square_norm(self) -> Vector:
+    def square_lengths(self) -> Vector:
+        """The squared length of each row in these coordinates."""
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
     def lengths(self, rows: NDArray[np.intp]) -> Floats:
@@ -239,7 +232,7 @@ class ScaledDesign:
     @cached_property
     def _reach(self) -> Vector:
         if not self.rare.any():
-            return self._square_norm
+            return self.square_lengths
         # In columns that are mostly zero a long row is a rich one, not one that lies far out.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
 
@@ -261,7 +254,7 @@ class ScaledDesign:
         """
         d = self.n_features
         cross, edge, total = self.design.sampled_curvature(
-            weight, self._square_norm, max_rows, self.centre
+            weight, self.square_lengths, max_rows, self.centre
         )
         out = np.empty((self.size, self.size))
         inverse = 1.0 / self.scale
@@ -281,7 +274,7 @@ class ScaledDesign:
         """
         units = self.centre, self.scale
         return self.design.newton(
-            weight, self._square_norm, max_rows, *units, floor, least, self.fit_intercept
+            weight, self.square_lengths, max_rows, *units, floor, least, self.fit_intercept
         )
 
     def column_squares(self, weight: Vector) -> Floats:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.layouts import layout_for
 from bblr._numeric.tensors import as_numpy, local
 from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
@@ -35,11 +34,6 @@ class Training(NamedTuple):
     classes: Any
     totals: Floats
     factors: Floats
-
-    @property
-    def class_labels(self) -> NDArray[Any]:
-        """The label of each class; `totals` has its weight."""
-        return layout_for(len(self.classes)).signs(np.arange(len(self.classes)))
 
     @property
     def shares(self) -> Floats:

@@ -96,9 +96,8 @@ class ArrayAdapter(Adapter):
 
         Of small arrays its checks take longer than many a fit.
         """
-        if not self._is_plain(reset) or not all(_are_labels(each, len(self.X)) for each in y):
-            return False
-        if not surely_finite(self.X):
+        plain = self._is_plain(reset) and (not y or _are_labels(y[0], len(self.X)))
+        if not plain or not surely_finite(self.X):
             return False
         if reset:
             self.estimator.n_features_in_ = self.X.shape[1]

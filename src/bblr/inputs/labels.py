@@ -141,13 +141,15 @@ def refuse_negative(weight: Floats) -> None:
 
 def check_classes(estimator: Any, y: Any, classes: NDArray[Any]) -> None:
     """Raise a ValueError unless there are two classes, or more where that is allowed."""
+    if len(classes) == 2:
+        return
     many = estimator.__sklearn_tags__().classifier_tags.multi_class
     if len(classes) < 2:
         raise ValueError(
             f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
             f"{classes.tolist()}. Examples and classes of zero weight do not count."
         )
-    if len(classes) > 2 and not many:
+    if not many:
         kind = type_of_target(as_numpy(y), input_name="y")
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: "

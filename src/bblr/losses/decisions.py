@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 
 from bblr._numeric.layouts import Layout, layout, layout_of
 from bblr._numeric.tensors import floats
+from bblr.losses.fused import FusedLoss
+from bblr.losses.fused_softmax import FusedSoftmax
 from bblr.losses.margins import Floats
 
 
 class Decisions:
     """What a loss says of decisions; it may move them by a `shift`."""
 
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has: 1 with two classes."""
-        return 1
+    # How many scores a row has: one with two classes.
+    n_scores: int = 1
+    # The loss as the fused kernels know it, if they do.
+    fused: FusedLoss | FusedSoftmax | None = None
 
     @property
     def n_classes(self) -> int:

@@ -66,12 +66,12 @@ class Annealing:
         theta = np.array(theta0, dtype=np.float64)
         best: Solution | None = None
         trace: list[Stage] = []
-        search = self.search
+        search, n_iter = self.search, 0
         for k, gamma in enumerate(self.gammas):
             stage = objective.with_gamma(gamma)
             last = k == len(self.gammas) - 1
             found = self._stage(stage, theta, search, last)
-            theta = found.theta
+            theta, n_iter = found.theta, n_iter + found.n_iter
             errors = stage.training_errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
             if best is None or self.keep == "last" or errors <= best.errors:
@@ -87,7 +87,6 @@ class Annealing:
                 )
         if best is None:
             raise ValueError("gammas must name at least one stage, got none.")
-        n_iter = sum(stage.n_iter for stage in trace)
         return replace(best, n_iter=n_iter, trace=trace)
 
     def _stage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -114,7 +115,7 @@ class Link:
 
 
 def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateaus, float]:
-    decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
+    decision, y, weight = np.array([decision, y, weight], dtype=np.float64)
     scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
     unit = decision / scale
     # From the shares of positives on either side, and from next to no plateaus: any one may end
@@ -124,7 +125,7 @@ def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateau
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
         for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
     ]
-    free = min(ends, key=lambda end: end[1])[0]
+    free = min(ends, key=itemgetter(1))[0]
     low, high = plateaus_of(free)
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
 
@@ -201,10 +202,8 @@ def asymptotic_plateaus(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> 
 
 
 def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
-    def logit(p: float) -> float:
-        return log(p) - log(1.0 - p)
-
-    return logit(2.0 * low), logit(2.0 * (1.0 - high))
+    low, high = 2.0 * low, 2.0 * (1.0 - high)
+    return log(low) - log(1.0 - low), log(high) - log(1.0 - high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,11 +35,12 @@ from bblr.training.start import (
     MAX_NEWTON,
     Fitted,
     centred_plateaus,
+    even_shares,
     gaussian,
     make_objective,
+    named_plateaus,
     penalty_of,
     plain_start,
-    resolve_prior,
     square_length,
 )
 
@@ -103,17 +104,12 @@ def first_objective(
     prior: Any, l2: Any, gamma: float, design: ScaledDesign, training: Training
 ) -> Fitted:
     """Return the objective to start from; what is "auto" has its first value."""
-    n_classes = len(training.classes)
+    shares = training.shares if design.fit_intercept else even_shares(len(training.classes))
     if prior == "auto" and design.size > MAX_PARAMETERS:
         # Too many weights to tell stray labels from rows that were learned by heart.
-        even = np.full(n_classes, 1.0 / n_classes)
-        plateaus = centred_plateaus(
-            _WIDE_WEIGHT, training.shares if design.fit_intercept else even
-        )
+        plateaus = centred_plateaus(_WIDE_WEIGHT, shares)
     else:
-        plateaus = resolve_prior(
-            prior, training.class_labels, training.totals, n_classes, design.fit_intercept
-        )
+        plateaus = named_plateaus(prior, shares)
     strength = first_penalty(design) if l2 == "auto" else float(l2)
     objective = make_objective(plateaus, gamma, strength, design, training.y, training.weight)
     if training.factors is None or (training.factors == 1.0).all():
@@ -131,11 +127,9 @@ def leverage_limit(objective: Fitted) -> float:
     length, own = design.lengths(some)[own > 0], own[own > 0]
     order = np.argsort(length)
     total = np.cumsum(own[order])
-    middle, far = (
-        float(length[order[np.searchsorted(total, share * total[-1] * (1.0 - 1e-12))]])
-        for share in (0.5, 1.0 - _MOST_BEYOND)
-    )
-    return max(_LEVERAGE, far / middle)
+    shares = np.array([0.5, 1.0 - _MOST_BEYOND])
+    middle, far = length[order[np.searchsorted(total, shares * total[-1] * (1.0 - 1e-12))]]
+    return max(_LEVERAGE, float(far / middle))
 
 
 def with_penalty(objective: Fitted, l2: float) -> Fitted:

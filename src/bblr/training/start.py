@@ -62,15 +62,21 @@ def resolve_prior(
 ) -> Plateaus:
     """Return the plateaus that a ``prior`` parameter stands for.
 
-    A name stands for a weight; the centre is the share of each class, by weight. A decision that
-    must pass through the origin treats all classes alike.
+    A decision that must pass through the origin treats all classes alike.
     """
+    return named_plateaus(
+        prior, class_shares(y, weight) if fit_intercept else even_shares(n_classes)
+    )
+
+
+def named_plateaus(prior: Any, shares: Floats) -> Plateaus:
+    """Return the plateaus of a name, which stands for a weight, centred on the class shares."""
+    n_classes = len(shares)
     if isinstance(prior, Plateaus):
         return _checked(prior, n_classes)
     if not isinstance(prior, str) or prior not in PRIORS:
         choices = ", ".join(map(repr, PRIORS))
         raise ValueError(f"prior must be one of {choices} or Plateaus; got {prior!r}.")
-    shares = class_shares(y, weight) if fit_intercept else np.full(n_classes, 1.0 / n_classes)
     if prior == "empirical":
         return centred_plateaus(0.5, shares)
     if prior == "weak":
@@ -82,6 +88,11 @@ def class_shares(y: Any, weight: Floats) -> Floats:
     """Return the share of each class, by weight."""
     counts = np.bincount(np.unique(y, return_inverse=True)[1], weight)
     return np.asarray(counts / counts.sum())
+
+
+def even_shares(n_classes: int) -> Floats:
+    """Return the same share for every class."""
+    return np.full(n_classes, 1.0 / n_classes)
 
 
 def centred_plateaus(w: float, shares: Floats) -> Plateaus:
