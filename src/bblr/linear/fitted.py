@@ -222,7 +222,8 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
         [[True, False], [False, True]]
         """
-        found = self._shown_link.probability(self.decision_function(X))
+        decision = self.decision_function(X)
+        found = self._shown_link.probability(decision)
         table: Floats = layout(found).table(found)
         return table
 
