@@ -29,9 +29,9 @@ OtherLoss = TypeVar("OtherLoss", bound=Loss)
 class Objective(Generic[LossT]):
     """sum_i weight_i * loss(y_i, raw_i(theta)) + penalty(theta), as a pure function of theta.
 
-    A row has as many scores as its loss says, one with two classes. Solvers see theta as one
-    vector: the parameters of each score after those of the one before, its intercept last. No
-    score is kept between calls; a caller that holds the scores of theta may hand them in.
+    The loss fixes the number of scores per row: one with two classes. Solvers see theta as one
+    vector: the parameters of one score after the other, each with its intercept last. Scores are
+    not kept between calls; a caller that already has the scores of theta may pass them in.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class Objective(Generic[LossT]):
     Attributes
     ----------
     n_scores : int
-        How many scores a row has.
+        Number of scores per row.
     size : int
         Number of parameters.
     n_rows : int
         Number of rows.
     rows : Rows
-        What can be done with per-row vectors.
+        Operations on per-row vectors.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class Objective(Generic[LossT]):
 
     @property
     def batch(self) -> int:
-        """How many parameters or directions are best looked at together."""
+        """How many parameters or directions to evaluate together."""
         return self.design.design.batch
 
     @property
@@ -195,7 +195,7 @@ class Objective(Generic[LossT]):
     def probes(
         self, theta: Floats, js: Sequence[int], steps: Floats, raw: Vector | None = None
     ) -> list[Floats]:
-        """Return the same for each of several parameters, looked at together."""
+        """Return the objective along several parameters, evaluated together."""
         raw = self.scores(theta) if raw is None else raw
         places = [divmod(j, self.design.size) for j in js]
         costs = self.design.probes(raw, places, steps, self.y, self.weight, self.loss)
@@ -216,7 +216,7 @@ class Objective(Generic[LossT]):
         return self.rows.errors(self.loss, self.y, raw, self.weight)
 
     def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
-        """Return the zero-one loss by the weights that rows have before any bound."""
+        """Return the zero-one loss, with the weights that rows had before leverage was bounded."""
         return self.unbounded().errors(theta, raw)
 
     def rmatvec(self, residual: Vector) -> Floats:
@@ -239,7 +239,7 @@ class Objective(Generic[LossT]):
         return step, before - errors
 
     def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
-        """Return the same for each of several directions of the parameters."""
+        """Return the best step and its errors along each of several directions."""
         changes = [self.scores(direction) for direction in directions]
         decision = self.rows.decision(self.loss, raw)
         lines = self.rows.lines(decision, changes, self.y, self.weight)
@@ -266,7 +266,7 @@ class Objective(Generic[LossT]):
         return replace(self, weight=weight, counted=counted)
 
     def unbounded(self) -> Self:
-        """Return the same objective with all rows counted alike again."""
+        """Return the same objective without the bound on leverage."""
         if self.counted is None:
             return self
         return replace(self, weight=self.counted, counted=None)

@@ -149,7 +149,7 @@ class Design(ABC):
         """Return the weighted loss, its derivatives and the scores they were made of."""
         raw = self.scores(coef, intercepts)
         value, residual = loss.value_gradient(y, raw)
-        # Row by row of the transpose: one score a row is one column.
+        # Row by row of the transpose: one score per row is one column.
         residual = np.ascontiguousarray(residual.T) * weight
         columns = np.atleast_2d(residual)
         gradient = np.stack([self.rmatvec(column) for column in columns])

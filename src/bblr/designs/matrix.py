@@ -1,4 +1,4 @@
-"""What designs of a matrix in memory share: compiled passes over row ranges, one a thread."""
+"""What designs of a matrix in memory share: compiled passes over row ranges, one per thread."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class MatrixDesign(Design):
     def _several_value_gradient(
         self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, fused: Any
     ) -> Pass:
-        """Return the same for several scores a row."""
+        """Return the same for several scores per row."""
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""

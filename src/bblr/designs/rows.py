@@ -1,4 +1,4 @@
-"""Per-row vectors: labels, weights, and one or more scores a row, wherever the rows live.
+"""Per-row vectors: labels, weights, and one or more scores per row, wherever the rows live.
 
 Solvers hold such vectors (labels, weights, scores) without looking into them. They may add and
 multiply them; whatever else is done with them is done here. A design whose rows live elsewhere, on
@@ -32,7 +32,7 @@ class Rows:
     xp: Any = NUMPY
 
     def vector(self, values: Any) -> Vector:
-        """Return numbers that lie here, one a row, as a row vector."""
+        """Return numbers that lie here, one per row, as a row vector."""
         return values
 
     def local(self, vector: Vector) -> NDArray[Any]:

@@ -24,7 +24,7 @@ _CLASSES = "biuSU"
 
 
 class Labels:
-    """Labels and weights, one a row, where the rows are: NumPy arrays here."""
+    """Labels and weights, one per row, where the rows are: NumPy arrays here."""
 
     codes: Any
     rows: Rows = Rows()

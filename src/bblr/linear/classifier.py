@@ -71,7 +71,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           with the penalty;
         - "robust": w = 0.4;
         - "mild": w = 0.1;
-        - "weak": one pseudo-count a class against 100 examples, close to logistic regression;
+        - "weak": one pseudo-count per class against 100 examples, close to logistic regression;
         - "empirical": the counts of the classes (the paper's BBLR2), so w = 1/2;
         - "learned": the plateaus and gamma of greatest likelihood on the training data (BBLR4).
     l2 : float or "auto", default="auto"
@@ -124,12 +124,12 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the zero-one search.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; a row a class where there are more than two.
+        Weights, in the units of X; one row per class where there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept; of two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)

@@ -116,12 +116,12 @@ default="accuracy"
     random_state : int, RandomState or None, default=None
         Seed of the division into folds.
     verbose : int, default=0
-        Print a line a step of the search.
+        Print one line per step of the search.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; a row a class where there are more than two.
+        Weights, in the units of X; one row per class where there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept; of two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)
@@ -140,7 +140,7 @@ default="accuracy"
         Every path tried, with its cross-validated error, or what `scoring` makes of it. Of a path
         that was given up before it had seen all folds, the error is relative to the best path.
     path_ : list of Stage
-        The final fit, a row a gamma.
+        The final fit, one row per gamma.
     n_iter_ : int
         Iterations of the final fit.
     n_features_in_ : int

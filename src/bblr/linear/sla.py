@@ -59,7 +59,7 @@ class SLAClassifier(LinearBinaryClassifier):
         Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
         class of weight 0 is left out of the fit, as are examples of weight 0.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------

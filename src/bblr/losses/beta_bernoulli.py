@@ -80,7 +80,7 @@ class BetaBernoulli(Loss):
 
     @classmethod
     def binary(cls, a: float, b: float, gamma: float = 1.0) -> Self:
-        """Make the loss of two classes: mu = a + b * sigmoid(gamma * raw).
+        """Make the loss for two classes: mu = a + b * sigmoid(gamma * raw).
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class BetaBernoulli(Loss):
             return np.asarray(-np.log(low + self.b * form.best(raw, form.labels(y))))
 
     def probability(self, raw: Any) -> Floats:
-        """Return the probability of the positive one of two classes, or of each of more."""
+        """Return the probability of the positive class, or of each of more than two classes."""
         scores = self.gamma * floats(raw)
         found: Floats = layout(scores).probability(scores, self.low, self.b)
         return found
@@ -170,7 +170,7 @@ class BetaBernoulli(Loss):
 
     @property
     def threshold(self) -> float:
-        """Raw score at which both of two classes are equally probable.
+        """Raw score at which the two classes are equally probable.
 
         Infinite where the plateaus do not straddle 1/2.
         """

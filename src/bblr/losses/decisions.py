@@ -1,4 +1,4 @@
-"""How scores decide: which class a row is given, and whether that is an error."""
+"""From scores to decisions: the class predicted for a row, and whether it is an error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bblr.losses.margins import Floats
 
 
 class Decisions:
-    """What a loss says of decisions; it may move them by a `shift`."""
+    """Decisions made with the scores of a loss, which may move the boundary by a `shift`."""
 
-    # How many scores a row has: one with two classes.
+    # Number of scores per row: one with two classes.
     n_scores: int = 1
     # The loss as the fused kernels know it, if they do.
     fused: FusedLoss | FusedSoftmax | None = None
@@ -77,8 +77,8 @@ class Decisions:
         Returns
         -------
         ndarray of the shape of raw
-            Positive where the positive one of two classes is predicted; of more, the class of the
-            largest one is.
+            With two classes, positive where the positive class is predicted; with more, the class
+            of the largest score is.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Decisions:
         return decision
 
     def predicted(self, raw: Any) -> NDArray[np.intp]:
-        """Return the number of the class that each row is given.
+        """Return the class number predicted for each row.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Decisions:
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Class numbers; of two classes the positive one is 1.
+            Class numbers; with two classes the positive one is 1.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The Beta-Bernoulli loss of more than two classes, compiled: value, residuals, curvature."""
+"""The Beta-Bernoulli loss for more than two classes, compiled: value, residuals, curvature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 class FusedSoftmax(NamedTuple):
-    """What a kernel must know of the loss of more than two classes."""
+    """What a kernel must know of the loss for more than two classes."""
 
     low: Floats
     b: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +52,14 @@ class Loss(Decisions):
 
     def __post_init__(self) -> None:
         check_gamma(getattr(self, "gamma", 1.0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters alone: what follows from them is not saved."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     def value(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example.

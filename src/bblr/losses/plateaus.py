@@ -59,7 +59,7 @@ class Plateaus:
 
     @classmethod
     def binary(cls, a: float, b: float, n: float = 100.0) -> Self:
-        """Make the plateaus of two classes: P(positive) between a and a + b.
+        """Make plateaus for two classes: P(positive) between a and a + b.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Plateaus:
 
     @classmethod
     def weak(cls, n_classes: int = 2) -> Self:
-        """Make the paper's weak prior (BBLR1): one pseudo-count a class next to 100 examples.
+        """Make the paper's weak prior (BBLR1): one pseudo-count per class next to 100 examples.
 
         Parameters
         ----------

@@ -1,8 +1,7 @@
-"""The weights about a fit as a normal distribution, and what that says of single rows.
+"""The normal approximation of the weights around a fit, and what it implies for single rows.
 
-Its covariance is the inverse of the Fisher information plus the penalty's curvature. From it come
-the effective number of parameters, and the score that a row would have had if it had not been
-trained on.
+Its covariance is the inverse of the Fisher information plus the penalty's curvature. It gives the
+effective number of parameters, and the score that a row would have had if it had been left out.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
 
-# Up to this many parameters of a class a matrix of their covariances is cheap beside a descent.
+# Up to this many parameters per class a covariance matrix is cheap compared with a descent.
 MAX_PARAMETERS = 1500
-# Rows whose scores are corrected, at most and at least, and the work that may be spent on them.
+# Bounds on the number of rows whose scores are corrected, and on the work spent on them.
 MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
 # Rows from which the information is estimated, for each parameter.
 _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
-# Up to this many parameters plain loops are as fast as BLAS, and wait for no thread.
+# Up to this many parameters plain loops are as fast as BLAS and need no other thread.
 _SLIM = 128
-# A row that would fix its own score but for so little is not followed any further.
+# The correction of a row that determines its own score is cut off here.
 LEAST_REST = 0.1
 
 
 class Drawn(NamedTuple):
-    """Some of the training rows, as an array in the coordinates of the solvers.
+    """A sample of the training rows, in the coordinates of the solvers.
 
     `Z` is column-major, with a last column of ones where there is an intercept, `weight` adds up
     to that of all rows, and `unit` is the weight that is taken away with a row: 1, or all of it if
@@ -50,7 +49,7 @@ class Drawn(NamedTuple):
 
 
 def draw_rows(objective: Fitted) -> Drawn | None:
-    """Return all rows that count, or a sample; None where they cannot be had."""
+    """Return all rows of positive weight, or a sample; None if they cannot be read."""
     rows, design = objective.rows, objective.design
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
     n = objective.n_rows
@@ -75,7 +74,7 @@ def draw_rows(objective: Fitted) -> Drawn | None:
         whole, chosen = whole[some], chosen[some]
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
-    # One of so many equal rows is left out, with what the bound on leverage leaves of it.
+    # What is left out is one example, with the weight that the bound on leverage leaves it.
     one: Any = 1.0
     if objective.each is not None:
         one = np.array(objective.each)[objective.loss.layout.codes(y)]
@@ -85,7 +84,7 @@ def draw_rows(objective: Fitted) -> Drawn | None:
 
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """The covariance of the weights of two classes.
+    """The covariance of the weights with two classes.
 
     Parameters
     ----------
@@ -93,7 +92,7 @@ class Laplace:
         Inverse of the lower Cholesky factor of the information; the covariance is its transpose
         times itself.
     effective : float
-        How many of the weights the data have settled, rather than the penalty.
+        Effective number of parameters: how many the data determine, rather than the penalty.
     """
 
     inverse: Floats
@@ -115,12 +114,12 @@ class Laplace:
 
 @dataclass(frozen=True, eq=False)
 class MulticlassLaplace:
-    """The same for many classes, which share eigenvectors and know nothing of one another.
+    """The covariance with more than two classes, which share eigenvectors and are independent.
 
     Parameters
     ----------
     precondition : callable
-        The same as an approximate inverse Hessian.
+        An approximate inverse Hessian.
     vectors : ndarray of shape (n_features, n_features)
         Eigenvectors of the second moments of the features.
     inverse : ndarray of shape (n_classes, n_features)
@@ -128,7 +127,7 @@ class MulticlassLaplace:
     intercepts : ndarray of shape (n_classes,)
         Variance of the intercepts.
     effective : float
-        How many of the weights the data have settled.
+        Effective number of parameters.
     """
 
     precondition: Any
@@ -144,7 +143,7 @@ class MulticlassLaplace:
 
 
 def laplace(objective: Fitted, theta: Floats, raw: Any) -> Laplace | MulticlassLaplace:
-    """Return the distribution of the weights about a fit."""
+    """Return the normal approximation of the weights around a fit."""
     if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
@@ -196,8 +195,8 @@ def leave_one_out(
 ) -> Floats:
     """Return the raw scores of rows as if each had not been trained on, to first order.
 
-    Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the
-    variance of the score.
+    Leaving a row out moves its score by h * slope / (1 - h * curvature), where h is the variance
+    of the score.
     """
     loss, ones = objective.loss, np.ones(len(drawn.y))
     with one_blas_thread(max(drawn.Z.shape)):

@@ -19,7 +19,7 @@ from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau,
 
 Floats = NDArray[np.float64]
 
-# Error rates below this are no error rates of floats.
+# Smallest error rate that is safe in floating point.
 _LEAST_RATE = 1e-13
 # With more than two classes the weight of the plateaus stays below these, so that every class can
 # be the most probable one.
@@ -41,7 +41,7 @@ class Link:
     Parameters
     ----------
     plateaus : Plateaus
-        Plateaus; those of two classes must straddle 1/2, those of more must be equal.
+        Plateaus; with two classes they must straddle 1/2, with more they must be equal.
     gamma : float
         Sharpness.
     """
@@ -55,7 +55,7 @@ class Link:
         return self.gamma * BetaBernoulli(self.plateaus, self.gamma).threshold
 
     def probability(self, decision: Any) -> Floats:
-        """Return the probability of the positive class, or of each of more than two.
+        """Return the probability of the positive class, or of each of more than two classes.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Link:
         return probability
 
     def table(self, decision: Any) -> Floats:
-        """Return the probability of each class, a column for each of two as well."""
+        """Return the probability of each class, with a column for each even if there are two."""
         found = self.probability(decision)
         table: Floats = layout(found).table(found)
         return table
@@ -81,7 +81,7 @@ class Link:
 
     @classmethod
     def of_loss(cls, loss: BetaBernoulli) -> Self:
-        """Return the link that a loss is itself; with more than two classes, one plateau for all.
+        """Return the link that the loss implies; with more than two classes, one plateau for all.
 
         The largest decision value must have the largest probability, and unequal plateaus are in
         the decision values already.
@@ -93,10 +93,10 @@ class Link:
 
     @classmethod
     def fit(cls, decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Self:
-        """Return the link of greatest likelihood on decision values that were not trained on.
+        """Return the maximum-likelihood link on held-out or leave-one-out decision values.
 
-        One imagined example on the wrong side of each plateau keeps the plateaus off 0, as the
-        rule of succession does.
+        One pseudo-example on the wrong side of each plateau keeps the plateaus off 0, as in the
+        rule of succession.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Link:
         weight : ndarray of shape (n_rows,)
             Weights.
         even : bool, default=True
-            Whether all of more than two classes get the same plateau, so that the largest score
+            With more than two classes, whether all get the same plateau, so that the largest score
             wins.
         """
         fit = _fit_two if decision.ndim == 1 else _fit_several
@@ -118,8 +118,8 @@ def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateau
     decision, y, weight = np.array([decision, y, weight], dtype=np.float64)
     scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
     unit = decision / scale
-    # From the shares of positives on either side, and from next to no plateaus: any one may end
-    # on a plateau at 1/2.
+    # Start from the shares of positives on either side, and from almost no plateaus: either start
+    # alone may end on a plateau at 1/2.
     rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
     ends = [
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
@@ -196,7 +196,7 @@ def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, 
 
 
 def asymptotic_plateaus(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> Plateaus:
-    """Return the plateaus equal to the smoothed error rates of two classes."""
+    """Return plateaus equal to the smoothed error rates of the two classes."""
     low, high = _rates(wrong, y, weight)
     return Plateaus.binary(low, high - low)
 
@@ -208,7 +208,7 @@ def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _Likelihood:
-    """Minus the log likelihood of w, gamma and theta, free of bounds, and its gradient.
+    """Negative log-likelihood of unconstrained w, gamma and theta, and its gradient.
 
     `decision` is the score of each class less the highest of its row.
     """

@@ -1,4 +1,4 @@
-"""What looks on at a fit: printed lines, callbacks, and whoever presses Ctrl-C."""
+"""Monitoring of a fit: printed lines, callbacks, and interruption by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ Unpack = Callable[[Any, Any, list[Stage]], None]
 
 
 class Watch:
-    """One fit: its best so far, its stages, and whether somebody wants no more of it.
+    """The progress of one fit: its best solution so far, its stages, and requests to stop.
 
-    Within ``with watch.over(total, unpack):`` an interruption leaves the best so far in the
-    estimator, if there is one.
+    Within ``with monitor.over(total, unpack):`` an interruption leaves the best solution so far in
+    the estimator, if there is one.
 
     Parameters
     ----------
     estimator : estimator or None
-        Whose fit it is; where its ``verbose`` is set, lines are printed. None where nobody is to
-        hear anything.
+        The estimator to fit; if its ``verbose`` is set, lines are printed. None to report nothing.
     X, y, sample_weight : object
-        What ``fit`` was given, for callbacks; best left out where it is no array.
+        What ``fit`` was given, for callbacks; left out if it is not an array.
     """
 
     def __init__(
@@ -54,16 +53,16 @@ class Watch:
         self._cut = False
 
     def over(self, total: int | None, unpack: Unpack | None = None) -> Self:
-        """Return the watch over a fit of so many tasks at most.
+        """Return this monitor for a fit of at most `total` tasks.
 
-        `unpack` may also be set later, as soon as there is something to unpack.
+        `unpack` may also be set later, once there is something to unpack.
         """
         self.unpack = unpack
         self._task = FitTask.root(self._estimator, total)
         return self
 
     def __enter__(self) -> Self:
-        """Tell that the fit begins."""
+        """Report the beginning of the fit."""
         self._task.begin(**self._data)
         return self
 
@@ -73,7 +72,7 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell that it has ended, or keep what an interruption leaves."""
+        """Report the end of the fit, or keep the best solution after an interruption."""
         if error is None:
             try:
                 self._task.end(**self._data, reconstruction_attributes={})
@@ -111,12 +110,12 @@ class Watch:
         return {name: v for name, v in vars(fitted).items() if known.get(name) is not v}
 
     def say(self, sentence: str) -> None:
-        """Print a line where the estimator is to be verbose."""
+        """Print a line if the estimator is verbose."""
         if self._verbose:
             print(f"[{type(self._estimator).__name__}] {sentence}", flush=True)
 
     def say_stage(self, stage: Stage) -> None:
-        """Print how a stage went."""
+        """Print the result of a stage."""
         if self._verbose:
             self.say(
                 f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
@@ -127,7 +126,7 @@ class Watch:
     def task(
         self, name: str, total: int | None = 0, *, together: bool = False
     ) -> Iterator[FitTask]:
-        """Tell callbacks that what happens meanwhile is a task of its own."""
+        """Report the enclosed work to callbacks as a task."""
         outer = self._task
         if outer.context is None:
             yield outer
@@ -140,13 +139,13 @@ class Watch:
 
     @contextmanager
     def search(self, total: int | None = None) -> Iterator[None]:
-        """Do a search for what to fit; a callback that wants no more of it still wants the fit."""
+        """Report the search for settings; a callback that stops it does not stop the final fit."""
         with self.task("search", total):
             yield
         self._cut, self.stopped = self.stopped, False
 
     def noted(self, trace: list[Stage]) -> list[Stage]:
-        """Return the stages, the last with a note where the search before was cut short."""
+        """Return the stages, with a note on the last one if the search was stopped."""
         if not self._cut:
             return trace
         reason = f"{trace[-1].reason}, after a search stopped by a callback"
@@ -157,7 +156,7 @@ class Watch:
             self.stopped = True
 
     def step(self, name: str, best: Any = None) -> bool:
-        """Tell that one more task without parts is done; return whether to stop."""
+        """Report one more finished task without subtasks; return whether to stop."""
         if best is not None:
             self.best = best
         if self._task.context is not None:
@@ -167,9 +166,9 @@ class Watch:
         return self.stopped
 
     def walk(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
-        """Return what an annealing over these gammas is to call after each of its stages.
+        """Return the callback for an annealing over these gammas, called after each stage.
 
-        Without `keep` the stages are told, but an earlier best stands.
+        Without `keep` the stages are reported, but an earlier best solution is kept.
         """
         self._coming, self._fresh = iter(gammas), True
         self._begin_stage()
@@ -185,7 +184,7 @@ class Watch:
 
     def _keep_stage(self, stage: Stage, best: Any) -> bool:
         trace = [stage] if self._fresh else [*self.trace, stage]
-        # In one step: an interruption in between would find a best without its row.
+        # In one statement: an interruption in between would find a best without its stage.
         self.best, self.trace, self._fresh = best, trace, False
         return self._tell_stage(stage, best)
 
@@ -207,7 +206,7 @@ class Watch:
         *,
         threads: bool = False,
     ) -> list[Any]:
-        """Return what some work gives for each of the arguments, each a part of one task."""
+        """Return the results of some work for each of the arguments, as subtasks of one task."""
         with self.task(what, len(arguments), together=True) as task:
             results, stop = in_parallel(task, name, work, arguments, n_jobs, threads=threads)
         self.stopped |= stop

@@ -1,4 +1,4 @@
-"""Probabilities from scores that rows have if they are not trained on, and what they cost."""
+"""Probabilities fitted to leave-one-out or held-out scores, and losses of held-out rows."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from bblr.training.start import Fitted
 Floats = NDArray[np.float64]
 
 _FOLDS = 3
-# Examples below which imagined ones say more than they do.
+# With fewer examples the base rate says more than they do.
 _LEAST_WEIGHT = 10.0
-# A link may cost this share more than the base rate before it is given up.
+# Rounding allowed when the cost of a link is compared with that of the base rate.
 _ROUNDING = 1e-9
 
 
 class Calibrated(NamedTuple):
-    """A link, and what to add to the decision values before it: zero unless they misled it."""
+    """A link, and what to add to the decision values before it: zero unless they mislead."""
 
     link: Link
     shift: Floats
 
 
 def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrated:
-    """Return the link of a fit, from leave-one-out scores, or held-out ones where d is large.
+    """Return the link of a fit, from leave-one-out scores, or held-out scores if d is large.
 
-    Without an intercept nothing can be shifted, and a poor link stays.
+    Without an intercept decision values cannot be shifted, and a poor link is kept.
     """
     free = objective.design.fit_intercept
     if objective.design.size <= MAX_PARAMETERS:
@@ -58,7 +58,7 @@ def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrate
 
 
 def _held_out(objective: Fitted, descent: Any) -> Calibrated:
-    """Return the link of scores that each of three parts gets from the other two."""
+    """Return the link fitted to scores from three-fold cross-validation."""
     rows = objective.rows
     y, weight = rows.local(objective.y), rows.local(objective.weight)
     counted = np.flatnonzero(weight > 0)
@@ -78,10 +78,10 @@ def _held_out(objective: Fitted, descent: Any) -> Calibrated:
 
 
 def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Return the scores of several models with one spread: their mean one.
+    """Return the scores of several models, rescaled to their mean standard deviation.
 
-    What a model of other rows calls a large score need not be one here. Models whose scores do
-    not vary say nothing, and are left as they are.
+    A large score of one model need not be large for another. Models whose scores do not vary are
+    left as they are.
     """
     spreads = np.array([_spread(part, w) for part, w in zip(parts, weights, strict=True)])
     some = spreads > 1e-9 * max(float(spreads.max()), 1e-300)
@@ -92,7 +92,7 @@ def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats
 
 
 def _spread(scores: Floats, weight: Floats) -> float:
-    """Return the standard deviation of scores, by weight; of many classes that of all of them."""
+    """Return the weighted standard deviation of all scores about their means."""
     if not weight.sum() > 0:
         return 0.0
     mean = np.average(scores, axis=0, weights=weight)
@@ -100,10 +100,10 @@ def _spread(scores: Floats, weight: Floats) -> float:
 
 
 def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> Calibrated:
-    """Return the link of greatest likelihood on decision values that were not trained on.
+    """Return the maximum-likelihood link on held-out or leave-one-out decision values.
 
-    Where it does worse than the base rate, these values mislead: the base rate is then put into
-    them, and they count for as much as they are worth. Only if they are `free` to be shifted.
+    If it does worse than the base rate, the values are shifted by the base rate and rescaled, so
+    that they count for as much as they are worth; only if they are `free` to be shifted.
     """
     link = Link.fit(decision, y, weight)
     codes = layout(decision).codes(y)
@@ -119,7 +119,7 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
 
 
 def likeliest_plateaus(decision: Floats, y: Any, weight: Floats) -> Plateaus:
-    """Return the plateaus of greatest likelihood on decision values that were not trained on."""
+    """Return the maximum-likelihood plateaus on held-out decision values."""
     return Link.fit(decision, y, weight, even=False).plateaus
 
 
@@ -179,9 +179,9 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
 
 
 def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats) -> Floats:
-    """Return, row by row, the share of the other side on the wrong side of it.
+    """Return, for each row, the share of the other class that is ranked on its wrong side.
 
-    The weighted mean is 1 - AUC; of many classes, the mean over each class against the rest.
+    The weighted mean is 1 - AUC; with many classes, the mean over each class against the rest.
     """
     columns = layout(decision).rankings(decision)
     total = float(weight.sum())
@@ -189,7 +189,7 @@ def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats) -> Flo
     for k, scores in columns.items():
         own = codes == k
         if not (weight[own].sum() > 0 and weight[~own].sum() > 0):
-            continue  # never held out, or nothing else is: there is nothing to rank
+            continue  # one of the two sides was never held out: there is nothing to rank
         for side, sign in ((own, 1.0), (~own, -1.0)):
             beyond = _share_beyond(sign * scores[side], sign * scores[~side], weight[~side])
             losses[side] += beyond * total / (2.0 * float(weight[side].sum()) * len(columns))

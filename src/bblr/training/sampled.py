@@ -1,7 +1,7 @@
-"""Where rows are many, all stages but the last on a sample of them.
+"""With many rows, all stages but the last run on a sample.
 
-The stages before the last only lead to it, and what a sample tells of them is enough: the last
-one ends where all rows say.
+The early stages only lead to the last one, which runs on all rows; a sample is good enough for
+them.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
+# Size of the sample: rows per parameter, and at least.
 _ROWS_PER_PARAMETER = 64
 _MIN_ROWS = 16_384
-# A sample is worth its while where there are this many times as many rows.
+# A sample pays off if there are this many times as many rows.
 _TIMES = 4
-# No class may be seen less often in it.
+# Fewest examples of each class in the sample.
 _MIN_PER_CLASS = 50
-# Rows of equal weight that would say as much, as a share of its rows.
+# Smallest effective sample size (Kish), as a share of its rows.
 _MIN_EFFECTIVE = 0.1
 
 
 Settle = Callable[[Fitted, Floats], tuple[Fitted, Floats]]
-"""Finds what is not known of an objective, given where to start from."""
+"""Estimates the unknown settings of an objective, given a starting point."""
 
 
 def anneal_from_start(
     annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
 ) -> tuple[Solution, Fitted]:
-    """Walk through the stages from a start of its own, on a sample where rows are many.
+    """Anneal from a robust start, on a sample where there are many rows.
 
-    With the solution comes the objective as it was settled.
+    Also returns the objective with its estimated settings.
     """
     few = sampled(objective) if _may_sample(annealing) else None
     if few is None:
@@ -77,15 +77,15 @@ def _anneal_all(
 
 
 def sampled(objective: Fitted) -> Fitted | None:
-    """Return the objective on a sample of rows, as if of all; None where it would be no gain."""
+    """Return the objective on a sample, scaled to all rows; None if sampling does not pay off."""
     few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
     if n < _TIMES * few:
         return None
-    # Drawn at random, for rows may come in any pattern; by one seed, so that fits repeat.
+    # Drawn at random, since rows may be ordered; with a fixed seed, so that fits repeat.
     chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))
     rows = objective.rows
     y, weight = rows.pick(objective.y, chosen), rows.pick(objective.weight, chosen)
-    # Where a few rows have most of the weight, a sample of rows says little about the whole.
+    # If a few rows have most of the weight, a sample is not representative.
     own = rows.local(weight)
     if own.sum() ** 2 < _MIN_EFFECTIVE * few * (own @ own):
         return None
@@ -113,7 +113,7 @@ def _anneal_sampled(
         return stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
 
     def early(stage: Stage, best: Solution) -> Any:
-        # The last gamma on the sample only leads to that on all rows: it is no stage.
+        # The last gamma on the sample only leads to that on all rows and is not reported.
         return stage.gamma != annealing.gammas[-1] and tell(on_sample(stage), best)
 
     there = loose.minimise(few, start, callback=early)

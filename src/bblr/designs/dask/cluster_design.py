@@ -16,7 +16,7 @@ from bblr.designs.rows import Vector
 from bblr.designs.sparse import SparseDesign
 from bblr.losses import Loss
 
-# Looks at the rows in one round trip; each keeps a number a row on the workers, or two.
+# Looks at the rows in one round trip; each keeps one number per row on the workers, or two.
 _BATCH, _BATCH_OF_MANY_ROWS = 16, 4
 _MANY_ROWS = 10_000_000
 # Bytes of a sample of rows that are fetched, were it dense.

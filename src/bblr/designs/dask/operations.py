@@ -81,7 +81,7 @@ def kept(vector: Floats, mask: NDArray[np.uint8]) -> Floats:
 
 
 def compact(vector: NDArray[Any]) -> NDArray[Any]:
-    """Return a vector in as few bytes as hold it: a byte a label."""
+    """Return a vector in as few bytes as hold it: one byte per label."""
     if vector.dtype.kind in "fi" and len(vector):
         small = vector.astype(np.int8) if np.abs(vector).max() < 127 else vector
         if np.array_equal(small, vector):

@@ -249,7 +249,7 @@ class Partition:
         return getattr(self, name)
 
     def ones(self) -> Floats:
-        """Return a one a row."""
+        """Return one one per row."""
         return np.ones(self.design.n_rows)
 
     @SILENT

@@ -22,7 +22,7 @@ FEW_ROWS = 200_000
 
 
 class RemoteVector:
-    """A number a row, on the workers; made there when it is first needed.
+    """One number per row, on the workers; made there when it is first needed.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class DaskRows(Rows):
         return [found[number] for number in self.sizes]
 
     def vector(self, values: Any) -> RemoteVector:
-        """Send numbers that lie here, one a row, to the workers."""
+        """Send numbers that lie here, one per row, to the workers."""
         values = np.asarray(values)
         parts = {number: values[span] for number, span in self._spans.items()}
         return RemoteVector(self.session, self.session.define("parts", (), parts))

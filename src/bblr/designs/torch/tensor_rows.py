@@ -32,7 +32,7 @@ class TorchRows(Rows):
         self.device = device
 
     def vector(self, values: Any) -> Tensor:
-        """Return numbers that lie here, one a row, as a row vector."""
+        """Return numbers that lie here, one per row, as a row vector."""
         values = torch.as_tensor(values, device=self.device)
         return values.double() if values.is_floating_point() else values.long()
 
