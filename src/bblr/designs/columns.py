@@ -1,4 +1,4 @@
-"""The entries of a sparse matrix once more, column by column in blocks of rows, for the passes."""
+"""A second copy of a sparse matrix, stored column by column in blocks of rows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from bblr.designs.base import Floats
 
 # Rows of a block: its scores and residuals fit into a cache, and two bytes number its rows.
 _ROWS = 8192
-# A column must have this many entries in a block for a loop over it to be worth its start.
+# Fewest entries per column and block for which loops over columns pay.
 _ENTRIES = 32
 
 
 class ColumnBlocks(NamedTuple):
     """Blocks of rows, each stored by columns.
 
-    Takes two bytes an entry, and those of its value where the values differ: for counts in
-    float64 10 bytes beside the 12 of the matrix, for indicators 2.
+    Takes two bytes per entry, plus its value where values differ: for counts in float64 10 bytes
+    on top of the matrix's 12, for indicators 2.
     """
 
     rows: NDArray[np.uint16]
@@ -58,7 +58,7 @@ def column_blocks(
     n_rows, nnz = len(indptr) - 1, len(data)
     if nnz == 0 or nnz * min(_ROWS, n_rows) < _ENTRIES * n_features * n_rows:
         return None
-    # As many for each thread, and all of one size.
+    # The same number for each thread, all of one size.
     threads = min(num_threads(), n_rows)
     count = -(-n_rows // (threads * _ROWS)) * threads
     bounds = np.arange(count + 1) * n_rows // count

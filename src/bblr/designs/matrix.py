@@ -1,4 +1,4 @@
-"""What designs of a matrix in memory share: compiled passes over row ranges, one per thread."""
+"""Common code of designs in memory: compiled passes over row ranges, one per thread."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bblr.losses import Loss
 
 
 class MatrixDesign(Design):
-    """A matrix whose arrays are handed to compiled passes.
+    """A matrix whose arrays are passed to compiled passes.
 
-    A subclass has `_arrays`, which every pass begins with, its `_passes`, the number of its
-    `_entries`, and a rough number of operations of a pass, its `_work`.
+    A subclass defines `_arrays`, the first arguments of every pass, its `_passes`, the number of
+    its `_entries`, and `_work`, roughly the number of operations of a pass.
     """
 
     _arrays: Any
@@ -28,12 +28,12 @@ class MatrixDesign(Design):
     _work: Any
 
     def _narrowed(self, values: Floats) -> NDArray[Any]:
-        """Return numbers in the precision that products are formed in."""
+        """Return numbers in the precision of products."""
         return np.ascontiguousarray(values)
 
     def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
-        # One private accumulator a thread, added in order: same threads, same bits. They are the
-        # price of threads: weights and sums travel from core to core. With six to eight entries a
+        # One accumulator per thread, added in order: same threads, same bits. They are the price
+        # of threads, since weights and sums move between cores. With six to eight entries per
         # column, as in wide text, two threads gain nothing.
         def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
             own = np.zeros(shape)
@@ -48,7 +48,7 @@ class MatrixDesign(Design):
         return total, value
 
     def _filled(self, kernel: Any, *args: Any) -> Floats:
-        """Return the vector that a pass writes, a number for each row."""
+        """Return the per-row vector that a pass writes."""
         out = np.empty(self.n_rows)
 
         def part(_: int, start: int, stop: int) -> None:
@@ -58,7 +58,7 @@ class MatrixDesign(Design):
         return out
 
     def scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
         kernel = self._passes.scores
         columns = [
             self._filled(kernel, self._narrowed(own), float(intercept))

@@ -38,18 +38,18 @@ class Labels:
             self.weight: Any = row_weights(sample_weight, y)
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels of the rows that count, in their order."""
+        """Return the sorted labels of the rows of positive weight."""
         return found_classes(self.y, slice(None) if self.plain else self.weight > 0)
 
     def numbers(self, classes: NDArray[Any]) -> Any:
         """Return the class number of each label.
 
-        Labels of which no row has a weight count as the nearest class; they have none.
+        Labels whose rows all have zero weight get the number of the nearest class.
         """
         return np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
 
     def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class."""
+        """Assign numbers to the labels, and return the weight of each class."""
         self.codes = self.rows.vector(self.numbers(classes))
         return self.rows.local(self.rows.xp.bincount(self.codes, self.weight, len(classes)))
 
@@ -63,7 +63,7 @@ class Labels:
         return self.rows.largest(self.weight)
 
     def target(self, n_classes: int) -> Any:
-        """Return what the loss takes: signs of two classes, numbers of more."""
+        """Return the labels of the loss: signs with two classes, class numbers with more."""
         return self.rows.vector(layout_for(n_classes).signs(self.codes))
 
 
@@ -87,7 +87,7 @@ def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Float
 
 @contextmanager
 def naming_labels() -> Iterator[None]:
-    """Say of which input scikit-learn speaks: of labels that are objects it does not."""
+    """Name the input in scikit-learn's error: for labels that are objects it does not."""
     try:
         yield
     except ValueError as error:
@@ -97,7 +97,7 @@ def naming_labels() -> Iterator[None]:
 
 
 def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
-    """Return the labels of the rows that count, in their order."""
+    """Return the sorted labels of the rows of positive weight."""
     try:
         # Whole numbers and texts are classes; scikit-learn takes a while to say so.
         if y.ndim != 1 or y.dtype.kind not in _CLASSES:
@@ -159,7 +159,7 @@ def check_classes(estimator: Any, y: Any, classes: NDArray[Any]) -> None:
 
 
 def check_heaviest(heaviest: float) -> None:
-    """Raise a ValueError where weights cannot be squared, or are no more than rounding."""
+    """Raise a ValueError if weights are too large to be squared, or too small."""
     if heaviest < 1 / LARGEST:
         raise ValueError(
             f"sample_weight and class_weight must come to at least {1 / LARGEST:g} together for "
@@ -173,7 +173,7 @@ def check_heaviest(heaviest: float) -> None:
 
 
 def kept_classes(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which classes count: a weight of 0 for a class is one of 0 for its examples.
+    """Return which classes have a positive weight: 0 for a class is 0 for all its examples.
 
     A dict may name more classes than y has, as in scikit-learn, but only if it names all of those:
     a class that is written differently would go unnoticed.
@@ -198,7 +198,7 @@ def kept_classes(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
-    """Return the factor of each of the classes that count."""
+    """Return the factor of each class of positive weight."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -43,7 +43,7 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# So small a penalty asks for the training optimum, where data are small enough to search for it.
+# Below this penalty the training optimum is searched for, if the data are small enough.
 _SEARCH_L2 = 0.01
 _SEARCH_SIZE = 50_000
 
@@ -58,7 +58,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     With more than two classes, P(k) = w * theta_k + (1 - w) * softmax_k(gamma * f(x)).
 
     Nothing needs tuning: penalty and plateaus are those that the marginal likelihood of the data
-    suggests, so that clean data get next to no plateaus and noisy labels get high ones.
+    suggests, so that clean data get almost no plateaus and noisy labels get high ones.
     Probabilities come from a link fitted to leave-one-out scores.
 
     Parameters
@@ -129,9 +129,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; one row per class where there are more than two.
+        Weights, in the units of X; one row per class if there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercept; of two classes, the decision changes at a score of 0.
+        Intercept; with two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)
         Classes, of two the positive one last.
     gamma_ : float
@@ -288,7 +288,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             estimator._unpack(best, final, link, training)
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
-        # Besides stages: what is chosen before, a link after, and a walk that is repeated.
+        # Besides the stages: estimation of the settings, the link, and a second annealing.
         with watch.over(len(gammas) + 3 + learned + self._searches(objective), unpack):
             warm = self._warm(objective, training)
             solution, objective = self._solve(objective, warm, gammas, watch, settle)
@@ -311,19 +311,19 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             return None
         if self.leverage != "auto":
             return float(self.leverage)
-        # A search for the fewest training errors is to count them all.
+        # A search for the fewest training errors must count them all.
         return None if self._searches(objective) else leverage_limit(objective)
 
     def _gammas(self, n_classes: int) -> tuple[float, ...]:
         last = self.gamma_max
         if last == "auto":
             last = GAMMA_TWO if n_classes == 2 else GAMMA_MANY
-            # A penalty that suits the data sets the sharpness; there is nothing left to anneal.
+            # An estimated penalty sets the sharpness; there is nothing left to anneal.
             last = max(self.gamma_min, 1.0 if self.l2 == "auto" else last)
         return geometric(self.gamma_min, last, self.gamma_growth)
 
     def _warm(self, objective: Fitted, training: Training) -> Floats | None:
-        """Return the parameters of an earlier fit where they are to be the start."""
+        """Return the parameters of an earlier fit for a warm start."""
         design = objective.design
         same = (
             self.warm_start
@@ -338,7 +338,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return earlier.pack(coef, intercept)
 
     def _searches(self, objective: Fitted) -> bool:
-        """Whether a search of the zero-one loss follows."""
+        """Whether to search the zero-one loss."""
         small = objective.size * objective.n_rows <= _SEARCH_SIZE
         little = self.l2 != "auto" and self.l2 < _SEARCH_L2
         return (self.solver == "auto" and little and small) or self.solver == "search"

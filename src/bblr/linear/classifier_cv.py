@@ -55,9 +55,9 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# Penalties to try, as multiples of the one that the data suggest.
+# Penalties to try, as multiples of the estimated one.
 _L2_FACTORS = (16.0, 4.0, 1.0, 0.25)
-# The least of many cross-validated errors is partly luck: a choice must beat the default by so
+# The least of many cross-validated errors is partly luck: a choice must beat the default by this
 # many standard errors.
 _EVIDENCE = 1.0
 
@@ -65,13 +65,10 @@ _EVIDENCE = 1.0
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
     """Beta-Bernoulli logistic regression that tunes itself by cross-validation (SLAM).
 
-    More than two classes are fitted by the Dirichlet-discrete model, as in
-    :class:`BBLRClassifier`.
-
-    Plateaus, penalty and the schedule of gamma are chosen for accuracy on held-out parts of the
-    training data; then the link from scores to probabilities is fitted to held-out scores. So the
-    decisions come from the plateaus that decide best, and the probabilities from the ones that
-    predict best.
+    The model is that of :class:`BBLRClassifier`, for any number of classes. Plateaus, penalty and
+    the schedule of gamma are chosen for accuracy on held-out parts of the training data; then the
+    link from scores to probabilities is fitted to held-out scores. Decisions thus come from the
+    plateaus that decide best, and probabilities from those that predict best.
 
     Parameters
     ----------
@@ -93,7 +90,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         its "auto" and gives it up where held-out rows speak clearly for that.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
 default="accuracy"
-        What the choice is made for, on held-out rows; of more than two classes "roc_auc" is the
+        What the choice is made for, on held-out rows; with more than two classes "roc_auc" is the
         mean of each class against the rest.
     noise_free_proba : bool, default=False
         As in :class:`BBLRClassifier`.
@@ -121,9 +118,9 @@ default="accuracy"
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; one row per class where there are more than two.
+        Weights, in the units of X; one row per class if there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercept; of two classes, the decision changes at a score of 0.
+        Intercept; with two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)
         Classes, of two the positive one last.
     gamma_ : float
@@ -254,7 +251,7 @@ default="accuracy"
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         n_scores = BetaBernoulli(Plateaus.none(len(training.classes))).n_scores
         descent = make_descent(self.solver, design.size, n_scores, self.tol, int(self.max_iter))
-        # Many examples tell settings apart long before the last digits of a fit.
+        # With many examples, settings can be compared long before a fit has converged.
         coarse = LOOSE if design.design.n_rows >= FEW else 1.0
         labels, weights = design.rows.local(training.y), design.rows.local(training.weight)
         validation = Validation(
@@ -277,7 +274,7 @@ default="accuracy"
                 objective = objective.bounded(path.leverage)
 
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
-                # With the link of the loss itself while there is none of held-out scores.
+                # With the link of the loss itself until one is fitted to held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
                 link = Calibrated(Link.of_loss(objective.with_gamma(best.gamma).loss), np.zeros(1))
                 estimator._unpack(objective, best, path, link, trials, training)
@@ -320,7 +317,7 @@ default="accuracy"
         return path, trials, validation
 
     def _standing(self, validation: Validation, training: Training) -> Path:
-        """Return what BBLRClassifier would do with the same plateaus, if they are given."""
+        """Return the settings that BBLRClassifier would choose, with given plateaus if any."""
         tuned = self.prior in ("tuned", "learned")
         given = "auto" if tuned else self.prior
         objective = first_objective(given, "auto", 1.0, validation.design, training)

@@ -14,8 +14,8 @@ class DaskBBLRClassifier(OnCluster, BBLRClassifier):
     """Beta-Bernoulli logistic regression on a Dask cluster.
 
     The same model and the same fit as :class:`~bblr.BBLRClassifier`, on rows that lie in the
-    partitions of a Dask array or dataframe and stay on the workers that load them. What travels
-    is a gradient a worker in each pass over the data, and a number or two.
+    partitions of a Dask array or dataframe and stay on the workers that load them. Each pass over
+    the data sends one gradient per worker, and a number or two.
 
     Parameters
     ----------

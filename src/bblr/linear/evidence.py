@@ -1,4 +1,4 @@
-"""How much speaks against the label of a row."""
+"""Evidence against the label of a row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: floa
     Parameters
     ----------
     decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Scores; of two classes one, that of the second.
+        Scores; with two classes only that of the second.
     codes : ndarray of shape (n_rows,)
         Class numbers of the labels.
     gamma : float
@@ -39,14 +39,14 @@ def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: floa
 
 
 def log_odds_against(decision: Any, codes: NDArray[np.intp], gamma: float) -> Floats:
-    """Return the log-odds of all other classes against that of each row, before the plateaus."""
+    """Return the log-odds of all other classes against the label of each row, without plateaus."""
     with np.errstate(over="ignore"):
         raw = np.clip(gamma * np.asarray(decision, dtype=np.float64), -_LARGEST, _LARGEST)
     return np.asarray(layout(raw).against(raw, codes))
 
 
 def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the number of each label among the sorted classes, or say which is none of them."""
+    """Return the number of each label among the sorted classes, or raise an error."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one column of labels, got an array of shape {labels.shape}.")

@@ -1,4 +1,4 @@
-"""What classifiers share once they are fitted, linear ones above all."""
+"""Common methods of fitted classifiers, mainly linear ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
-    """A score of two classes: the positive one is predicted where it exceeds 0.
+    """A score for two classes: the positive one is predicted where it exceeds 0.
 
-    A subclass that sets `_many` takes more classes as well; each then has a score of its own.
+    A subclass that sets `_many` also takes more classes, each with its own score.
     """
 
     _many = False
@@ -49,8 +49,8 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
 
         Notes
         -----
-        Of K classes, with s = softmax(gamma * f(x)), b the weight of s in ``predict_proba`` and
+        With K classes, s = softmax(gamma * f(x)), b the weight of s in ``predict_proba`` and
         low = (1 - b) / K, label g has a score of
         log((1 - s_g) / s_g) + log(low / (low + b)). Unlike the probability, it does not end
         where the plateau begins.
@@ -169,7 +169,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
 
 
 class LinearBinaryClassifier(BinaryClassifier):
-    """A linear score of two classes."""
+    """A linear score for two classes."""
 
     coef_: Floats
 
@@ -184,8 +184,8 @@ class LinearBinaryClassifier(BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
         """
         check_is_fitted(self)
         return adapter_of(self, X).scores(as_numpy(self.coef_), as_numpy(self.intercept_))

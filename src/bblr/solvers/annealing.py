@@ -18,7 +18,7 @@ _MOST_STAGES = 1000
 
 
 class Descent(Protocol):
-    """Anything that walks from theta0 to a lower point."""
+    """Anything that descends from theta0 to a lower point."""
 
     def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
         """Return the lower point."""
@@ -59,7 +59,7 @@ class Annealing:
     def minimise(
         self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
     ) -> Solution:
-        """Walk through the stages from theta0, or until the callback says to stop."""
+        """Run the stages from theta0, until the callback asks to stop."""
         require(objective, "annealing", "with_gamma", "scores", "training_errors")
         if self.keep not in ("last", "best"):
             raise ValueError(f"keep must be 'last' or 'best', got {self.keep!r}.")
@@ -101,7 +101,7 @@ class Annealing:
             n_iter += found.n_iter
             if search is None:
                 break
-            # Weights of 1e12 make every step pay: a stage has no more of them than a descent.
+            # With weights of 1e12 every step gains: limit a stage to the steps of a descent.
             if isinstance(descent, GradientDescent) and n_iter >= descent.max_iter:
                 return replace(found, n_iter=n_iter, reason="iteration limit")
             moved = search.minimise(objective, found.theta)

@@ -90,8 +90,8 @@ def _two_loop(
         q -= a * change
     r = precondition(q)
     if pairs:
-        # The curvature along the last step sets the scale: at the start, where the first guess was
-        # made, examples were on the slope that have left it since.
+        # The curvature along the last step sets the scale: some examples that contributed to the
+        # first guess have reached a plateau since.
         _, change, rho = pairs[-1]
         r *= 1.0 / (rho * float(change @ precondition(change)))
     for (step, change, rho), a in zip(pairs, reversed(coefficients), strict=True):

@@ -32,8 +32,8 @@ def wolfe_step(
 ) -> Point | None:
     """Return a point along the direction that is low and flat enough.
 
-    Where the tries run out it is the lowest point seen that decreases enough; None if there is no
-    such point, which happens only where rounding hides the descent.
+    After the last trial it is the lowest point seen that decreases enough; None if there is none,
+    which happens only where rounding hides the descent.
     """
     slope = float(start.gradient @ direction)
     low, high, t = 0.0, np.inf, 1.0

@@ -42,7 +42,7 @@ class RangeSearch:
         steps = np.arange(-half, half + 1) * self.spacing
         taken, j = 0, 0
         while j < len(theta):
-            # Parameters that are looked at together count up to the first that gains: the sweep
+            # Parameters that are evaluated together count up to the first that gains: the sweep
             # is the same for any size of a batch.
             some = range(j, min(j + getattr(objective, "batch", 1), len(theta)))
             for j, costs in zip(some, objective.probes(theta, some, steps, raw), strict=True):

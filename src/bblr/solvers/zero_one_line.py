@@ -18,7 +18,7 @@ class Walker:
         self.move_to(theta)
 
     def move_to(self, theta: Floats) -> None:
-        """Take other parameters, and their scores afresh."""
+        """Move to other parameters and recompute their scores."""
         self.theta = np.array(theta, dtype=np.float64)
         self.raw = self.objective.scores(self.theta)
         self.errors = self.objective.errors(self.theta, self.raw)
@@ -36,7 +36,7 @@ class Walker:
     def follow_each(self, directions: Floats) -> bool:
         """Follow the directions, a row each, in turn; say whether any of them gains.
 
-        Where the rows are far away several are looked at together. Up to the first that gains this
+        Where the rows are far away several are evaluated together. Up to the first that gains this
         is what following them one by one would find; those after it are looked at again.
         """
         gained, k = False, 0
@@ -69,7 +69,7 @@ class Walker:
     def _go(self, direction: Floats, change: Any, step: float) -> None:
         self.theta += step * direction
         self.raw = self.raw + change * step
-        # Of many classes a stretch may be too narrow for its errors to be those of any float.
+        # With many classes a stretch may be too narrow for its errors to be those of any float.
         self.errors = self.objective.errors(self.theta, self.raw)
 
 

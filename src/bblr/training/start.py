@@ -202,7 +202,7 @@ def anneal(
     if watch.stopped or predicts_all(objective.with_gamma(first.gamma), first):
         return first
     start = plain_start(objective, tol)
-    with watch.task("again from elsewhere", len(annealing.gammas)):
+    with watch.task("again without plateaus", len(annealing.gammas)):
         tell = watch.walk(annealing.gammas, keep=False)
         second = annealing.minimise(objective, start, callback=tell)
     n_iter = first.n_iter + second.n_iter

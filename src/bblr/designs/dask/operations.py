@@ -1,6 +1,6 @@
-"""What can be done with the vectors of a partition, and how the answers of two become one.
+"""Operations on the vectors of a partition, and reductions of the answers of two.
 
-Whatever a design or `Rows` does with all rows at once is asked for by its name. Here is the rest.
+Operations of a design or of `Rows` are called by name; the rest is here.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def sample(weight: Tensor, size: Tensor, most: int) -> tuple[Tensor, Tensor]:
 
 
 def solver_of(matrix: Tensor, floor: Floats, least: float) -> Callable[[Floats], Floats]:
-    """Return what solves systems of a matrix, or of its diagonal where it has no factor."""
+    """Return a solver for systems with a matrix, or with its diagonal if it cannot be factored."""
     factor, failed = torch.linalg.cholesky_ex(matrix)
 
     def solve(vector: Floats) -> Floats:
