@@ -213,5 +213,5 @@ def test_the_cluster_is_for_who_has_a_client():
 
 def test_labels_in_files_are_not_told_to_callbacks(tmp_path):
     given = adapter_of(BBLRClassifier(), tmp_path)
-    assert given.told("label", None) == ()
-    assert given.told(Y, None) == (tmp_path, Y, None)
+    assert given.callback_data("label", None) == ()
+    assert given.callback_data(Y, None) == (tmp_path, Y, None)

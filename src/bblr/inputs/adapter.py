@@ -117,8 +117,8 @@ class Adapter(ABC):
             raise no_columns(y)
         return local(y)
 
-    def told(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-        """Return what callbacks are told of the training data."""
+    def callback_data(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """Return the training data for callbacks."""
         return self.X, y, sample_weight
 
     def gram(self, function: KernelFunction, X: Any) -> Gram:

@@ -63,8 +63,8 @@ class DaskAdapter(Adapter):
         """Return labels to compare predictions with."""
         return self.here(y)
 
-    def told(self, y: Any, sample_weight: Any) -> tuple[()]:
-        """Return what callbacks are told: nothing, for there are no arrays."""
+    def callback_data(self, y: Any, sample_weight: Any) -> tuple[()]:
+        """Return the training data for callbacks: none, since there are no arrays."""
         return ()
 
     def ask(self, method: str) -> Any:

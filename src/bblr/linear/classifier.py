@@ -23,7 +23,7 @@ from bblr.training.callbacks import with_callbacks
 from bblr.training.link import Link
 from bblr.training.marginal import Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import Calibrated, calibrated
 from bblr.training.sampled import Settle, anneal_from_start
 from bblr.training.start import (
@@ -255,9 +255,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         check_parameters(self)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
-            return self._fit(training, Watch(self, *rows.told(y, sample_weight)))
+            return self._fit(training, FitMonitor(self, *rows.callback_data(y, sample_weight)))
 
-    def _fit(self, training: Training, watch: Watch) -> Self:
+    def _fit(self, training: Training, monitor: FitMonitor) -> Self:
         n_classes = len(training.classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         objective = first_objective(self.prior, self.l2, float(self.gamma_min), design, training)
@@ -268,11 +268,11 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
         def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
             unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
-            if unknown and not watch.stopped:
-                with watch.task("choose penalty and plateaus"):
+            if unknown and not monitor.stopped:
+                with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
                 objective, theta = found.objective, found.theta
-                watch.say(
+                monitor.log(
                     f"l2 {penalty_of(objective):.4g}, plateaus "
                     f"{np.round(objective.loss.low, 3).tolist()} after {found.rounds} rounds"
                 )
@@ -289,16 +289,16 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
         # Besides the stages: estimation of the settings, the link, and a second annealing.
-        with watch.over(len(gammas) + 3 + learned + self._searches(objective), unpack):
+        with monitor.fitting(len(gammas) + 3 + learned + self._searches(objective), unpack):
             warm = self._warm(objective, training)
-            solution, objective = self._solve(objective, warm, gammas, watch, settle)
+            solution, objective = self._solve(objective, warm, gammas, monitor, settle)
             final: Fitted = objective.with_gamma(solution.gamma)
-            if learned and not watch.stopped:
-                solution, final = learn(final, solution, partial(self._relearn, watch), watch)
+            if learned and not monitor.stopped:
+                solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
             warn_if_flat(final, solution.theta)
             link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            if not watch.stopped:
-                with watch.task("calibrate"):
+            if not monitor.stopped:
+                with monitor.task("calibrate"):
                     descent = make_descent(
                         "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
                     )
@@ -348,35 +348,39 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         objective: Fitted,
         warm: Floats | None,
         gammas: tuple[float, ...],
-        watch: Watch,
+        monitor: FitMonitor,
         settle: Settle,
     ) -> tuple[Solution, Fitted]:
         solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
-            solution, objective = anneal_from_start(annealing, objective, self.tol, watch, settle)
+            solution, objective = anneal_from_start(
+                annealing, objective, self.tol, monitor, settle
+            )
         else:
             start = np.zeros(objective.size) if warm is None else warm
             objective, start = settle(objective, start)
-            solution = anneal(annealing, objective, start, self.tol, watch)
-        if solver != "search" or watch.stopped:
+            solution = anneal(annealing, objective, start, self.tol, monitor)
+        if solver != "search" or monitor.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sharp: Fitted = objective.with_gamma(solution.gamma)
-        with watch.task("zero-one search"):
+        with monitor.task("zero-one search"):
             rng = np.random.default_rng(seed)
             found = ZeroOneSearch().minimise(sharp, solution.theta, rng=rng)
         stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
-        watch.say_stage(stage)
+        monitor.log_stage(stage)
         n_iter = solution.n_iter + found.n_iter
         found = replace(found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage])
         return found, objective
 
-    def _relearn(self, watch: Watch, objective: Fitted, theta: Floats) -> Solution:
+    def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
         gammas = (objective.loss.gamma,)
         stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        return stage.minimise(objective, theta, callback=watch.walk(gammas, keep=False))
+        return stage.minimise(
+            objective, theta, callback=monitor.stage_callback(gammas, keep=False)
+        )
 
     def _unpack(
         self,

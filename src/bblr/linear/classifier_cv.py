@@ -37,7 +37,7 @@ from bblr.training.marginal import (
     leverage_limit,
     settle,
 )
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import SCORINGS, Calibrated
 from bblr.training.search import Slam
 from bblr.training.start import (
@@ -245,9 +245,11 @@ default="accuracy"
         self._penalties(1.0)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
-            return self._fit(training, Watch(self, *rows.told(y, sample_weight)), groups)
+            return self._fit(
+                training, FitMonitor(self, *rows.callback_data(y, sample_weight)), groups
+            )
 
-    def _fit(self, training: Training, watch: Watch, groups: Any = None) -> Self:
+    def _fit(self, training: Training, monitor: FitMonitor, groups: Any = None) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         n_scores = BetaBernoulli(Plateaus.none(len(training.classes))).n_scores
         descent = make_descent(self.solver, design.size, n_scores, self.tol, int(self.max_iter))
@@ -260,12 +262,12 @@ default="accuracy"
             training.weight,
             make_folds(self.cv, labels, weights, self.random_state, groups),
             replace(descent, tol=coarse * descent.tol),
-            watch,
+            monitor,
             self.n_jobs,
             self.scoring,
         )
-        with watch.over(3):
-            with watch.search():
+        with monitor.fitting(3):
+            with monitor.search():
                 path, trials, validation = self._choose(validation, training)
             objective = make_objective(
                 path.prior, path.gammas[0], path.l2, design, training.y, training.weight
@@ -279,22 +281,24 @@ default="accuracy"
                 link = Calibrated(Link.of_loss(objective.with_gamma(best.gamma).loss), np.zeros(1))
                 estimator._unpack(objective, best, path, link, trials, training)
 
-            watch.unpack = unpack
-            solution = self._fit_path(path, objective, descent, watch)
+            monitor.unpack = unpack
+            solution = self._fit_path(path, objective, descent, monitor)
             final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
             link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            if not watch.stopped:
+            if not monitor.stopped:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self
 
-    def _fit_path(self, path: Path, objective: Fitted, descent: Any, watch: Watch) -> Solution:
+    def _fit_path(
+        self, path: Path, objective: Fitted, descent: Any, monitor: FitMonitor
+    ) -> Solution:
         start = robust_start(objective, make_start(objective, self.tol), np.zeros(objective.size))
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
-        with watch.task("fit on all rows", len(path.gammas) + 1):
-            found = anneal(annealing, objective, start, self.tol, watch)
-        return replace(found, trace=watch.noted(found.trace))
+        with monitor.task("fit on all rows", len(path.gammas) + 1):
+            found = anneal(annealing, objective, start, self.tol, monitor)
+        return replace(found, trace=monitor.annotated(found.trace))
 
     def _penalties(self, standing: float) -> tuple[float, ...]:
         if isinstance(self.l2s, str):
@@ -309,9 +313,9 @@ default="accuracy"
             reach = validation.design.leverage(default.leverage, training.weight)
             validation = replace(validation, reach=reach)
         path, trials = self._slam(validation, default).choose(self.prior == "tuned")
-        if self.prior == "learned" and not validation.watch.stopped:
+        if self.prior == "learned" and not validation.monitor.stopped:
             default = default._replace(prior=learned_plateaus(validation, path))
-            validation.watch.say(f"learned plateaus {default.prior}")
+            validation.monitor.log(f"learned plateaus {default.prior}")
             path, more = self._slam(validation, default).choose(False)
             trials += more
         return path, trials, validation
@@ -341,7 +345,7 @@ default="accuracy"
             float(self.gamma_limit),
             self.leverage == "tuned",
             _EVIDENCE,
-            validation.watch,
+            validation.monitor,
         )
 
     def _unpack(

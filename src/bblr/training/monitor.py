@@ -13,17 +13,17 @@ from bblr.solvers import Stage
 from bblr.solvers.solution import Callback
 from bblr.training.callbacks import FitTask, in_parallel
 
-__all__ = ["Unpack", "Watch"]
+__all__ = ["FitMonitor", "Unpack"]
 
 # Gives an estimator the fitted attributes of a best so far and of the stages that led there.
 Unpack = Callable[[Any, Any, list[Stage]], None]
 
 
-class Watch:
+class FitMonitor:
     """The progress of one fit: its best solution so far, its stages, and requests to stop.
 
-    Within ``with monitor.over(total, unpack):`` an interruption leaves the best solution so far in
-    the estimator, if there is one.
+    Within ``with monitor.fitting(total, unpack):`` an interruption leaves the best solution so far
+    in the estimator, if there is one.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Watch:
         self.interrupted = False
         self._cut = False
 
-    def over(self, total: int | None, unpack: Unpack | None = None) -> Self:
+    def fitting(self, total: int | None, unpack: Unpack | None = None) -> Self:
         """Return this monitor for a fit of at most `total` tasks.
 
         `unpack` may also be set later, once there is something to unpack.
@@ -109,15 +109,15 @@ class Watch:
         known = vars(self._estimator)
         return {name: v for name, v in vars(fitted).items() if known.get(name) is not v}
 
-    def say(self, sentence: str) -> None:
+    def log(self, sentence: str) -> None:
         """Print a line if the estimator is verbose."""
         if self._verbose:
             print(f"[{type(self._estimator).__name__}] {sentence}", flush=True)
 
-    def say_stage(self, stage: Stage) -> None:
+    def log_stage(self, stage: Stage) -> None:
         """Print the result of a stage."""
         if self._verbose:
-            self.say(
+            self.log(
                 f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
                 f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
             )
@@ -144,7 +144,7 @@ class Watch:
             yield
         self._cut, self.stopped = self.stopped, False
 
-    def noted(self, trace: list[Stage]) -> list[Stage]:
+    def annotated(self, trace: list[Stage]) -> list[Stage]:
         """Return the stages, with a note on the last one if the search was stopped."""
         if not self._cut:
             return trace
@@ -165,14 +165,14 @@ class Watch:
             self._end(task)
         return self.stopped
 
-    def walk(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
+    def stage_callback(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
         """Return the callback for an annealing over these gammas, called after each stage.
 
         Without `keep` the stages are reported, but an earlier best solution is kept.
         """
         self._coming, self._fresh = iter(gammas), True
         self._begin_stage()
-        return self._keep_stage if keep else self._tell_stage
+        return self._keep_stage if keep else self._report_stage
 
     def _begin_stage(self) -> None:
         if self._task.context is None:
@@ -186,10 +186,10 @@ class Watch:
         trace = [stage] if self._fresh else [*self.trace, stage]
         # In one statement: an interruption in between would find a best without its stage.
         self.best, self.trace, self._fresh = best, trace, False
-        return self._tell_stage(stage, best)
+        return self._report_stage(stage, best)
 
-    def _tell_stage(self, stage: Stage, best: Any) -> bool:
-        self.say_stage(stage)
+    def _report_stage(self, stage: Stage, best: Any) -> bool:
+        self.log_stage(stage)
         if self._stage is not None:
             self._end(self._stage)
             if not self.stopped:

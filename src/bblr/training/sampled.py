@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
     LOOSE,
     Fitted,
@@ -43,7 +43,7 @@ Settle = Callable[[Fitted, Floats], tuple[Fitted, Floats]]
 
 
 def anneal_from_start(
-    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+    annealing: Annealing, objective: Fitted, tol: float, monitor: FitMonitor, settle: Settle
 ) -> tuple[Solution, Fitted]:
     """Anneal from a robust start, on a sample where there are many rows.
 
@@ -51,15 +51,15 @@ def anneal_from_start(
     """
     few = sampled(objective) if _may_sample(annealing) else None
     if few is None:
-        return _anneal_all(annealing, objective, tol, watch, settle)
+        return _anneal_all(annealing, objective, tol, monitor, settle)
     start = robust_start(few, make_start(few, tol), np.zeros(few.size))
     few, start = settle(few, start)
     settled = settled_like(objective, few)
-    found = _anneal_sampled(annealing, settled, few, start, watch)
-    if watch.stopped or predicts_all(settled.with_gamma(found.gamma), found):
+    found = _anneal_sampled(annealing, settled, few, start, monitor)
+    if monitor.stopped or predicts_all(settled.with_gamma(found.gamma), found):
         return found, settled
-    with watch.task("again on all rows", 2 * len(annealing.gammas)):
-        return _anneal_all(annealing, objective, tol, watch, settle)
+    with monitor.task("again on all rows", 2 * len(annealing.gammas)):
+        return _anneal_all(annealing, objective, tol, monitor, settle)
 
 
 def _may_sample(annealing: Annealing) -> bool:
@@ -68,12 +68,12 @@ def _may_sample(annealing: Annealing) -> bool:
 
 
 def _anneal_all(
-    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+    annealing: Annealing, objective: Fitted, tol: float, monitor: FitMonitor, settle: Settle
 ) -> tuple[Solution, Fitted]:
     zero = np.zeros(objective.size)
     start = robust_start(objective, make_start(objective, tol), zero)
     objective, start = settle(objective, start)
-    return anneal(annealing, objective, start, tol, watch), objective
+    return anneal(annealing, objective, start, tol, monitor), objective
 
 
 def sampled(objective: Fitted) -> Fitted | None:
@@ -103,11 +103,11 @@ def sampled(objective: Fitted) -> Fitted | None:
 
 
 def _anneal_sampled(
-    annealing: Annealing, objective: Fitted, few: Fitted, start: Floats, watch: Watch
+    annealing: Annealing, objective: Fitted, few: Fitted, start: Floats, monitor: FitMonitor
 ) -> Solution:
     descent: Any = annealing.descent
     loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
-    tell = watch.walk(annealing.gammas)
+    tell = monitor.stage_callback(annealing.gammas)
 
     def on_sample(stage: Stage) -> Stage:
         return stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
@@ -117,7 +117,7 @@ def _anneal_sampled(
         return stage.gamma != annealing.gammas[-1] and tell(on_sample(stage), best)
 
     there = loose.minimise(few, start, callback=early)
-    if watch.stopped:
+    if monitor.stopped:
         return replace(there, trace=[on_sample(stage) for stage in there.trace])
     trace = [on_sample(stage) for stage in there.trace[:-1]]
     last = replace(annealing, gammas=annealing.gammas[-1:])

@@ -24,7 +24,7 @@ from bblr.solvers import (
     Solution,
 )
 from bblr.training.link import Link, asymptotic_plateaus
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 
 Floats = NDArray[np.float64]
 
@@ -189,7 +189,7 @@ def anneal(
     objective: Fitted,
     theta: Floats,
     tol: float,
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> Solution:
     """Anneal; if a class is then never predicted, anneal again from another starting point.
 
@@ -198,18 +198,18 @@ def anneal(
     second start is its minimum. The better result is returned; one that ranks rows beats one that
     is flat.
     """
-    first = annealing.minimise(objective, theta, callback=watch.walk(annealing.gammas))
-    if watch.stopped or predicts_all(objective.with_gamma(first.gamma), first):
+    first = annealing.minimise(objective, theta, callback=monitor.stage_callback(annealing.gammas))
+    if monitor.stopped or predicts_all(objective.with_gamma(first.gamma), first):
         return first
     start = plain_start(objective, tol)
-    with watch.task("again without plateaus", len(annealing.gammas)):
-        tell = watch.walk(annealing.gammas, keep=False)
+    with monitor.task("again without plateaus", len(annealing.gammas)):
+        tell = monitor.stage_callback(annealing.gammas, keep=False)
         second = annealing.minimise(objective, start, callback=tell)
     n_iter = first.n_iter + second.n_iter
     flat = [is_flat(objective, found.theta) for found in (first, second)]
     better = second.value < first.value if flat[0] == flat[1] else flat[0]
     # A path that was cut short has a blunter loss, and its value cannot be compared.
-    best = second if not watch.stopped and better else first
+    best = second if not monitor.stopped and better else first
     return replace(best, n_iter=n_iter)
 
 
@@ -285,7 +285,7 @@ def learn(
     objective: Fitted,
     solution: Solution,
     solve: Callable[[Fitted, Floats], Solution],
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> tuple[Solution, Fitted]:
     """Alternate maximum-likelihood fits of plateaus with gamma, and of the weights."""
     local = objective.rows.local
@@ -293,7 +293,7 @@ def learn(
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
     one = objective.n_scores == 1
     last = objective
-    with watch.task("learn plateaus", _LEARNING_ROUNDS):
+    with monitor.task("learn plateaus", _LEARNING_ROUNDS):
         for k in range(_LEARNING_ROUNDS + one):
             raw = local(objective.scores(theta))
             loss = objective.loss
@@ -309,7 +309,7 @@ def learn(
                 theta = theta.copy()
                 theta[-1] += objective.loss.shift[0] - loss.shift[0]
             objective = objective.with_loss(loss)
-            if k > 0 and (moved < 1e-3 or watch.stopped or k == _LEARNING_ROUNDS):
+            if k > 0 and (moved < 1e-3 or monitor.stopped or k == _LEARNING_ROUNDS):
                 break
             step = solve(objective, theta)
             if is_flat(objective, step.theta):
