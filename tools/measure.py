@@ -52,6 +52,9 @@ def _is_count(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "len":
         named = node.args[0]
         return getattr(named, "id", getattr(named, "attr", "")).strip("_") in _PER_CLASS
+    # Of rows of features it says nothing of classes.
+    if ast.unparse(node).startswith(("X.", "features.")):
+        return False
     if isinstance(node, ast.Subscript):
         shape = getattr(node.value, "attr", "") == "shape"
         return shape and ast.unparse(node.slice) in ("1", "-1")

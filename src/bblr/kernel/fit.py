@@ -230,7 +230,7 @@ class KernelProblem:
     def weighted_residuals(self, loss: BetaBernoulli, raw: Floats) -> Floats:
         """Return the weighted absolute residual of each row, summed over classes."""
         residual = np.abs(loss.value_gradient(self.y, raw)[1])
-        return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
+        return self.weight * residual.reshape(len(residual), -1).sum(axis=1)
 
     def smallest_class(self) -> int:
         """Return the number of rows of the smallest class."""
@@ -282,7 +282,8 @@ class KernelFit(NamedTuple):
         """Weight of each centre; with many classes, one column per class."""
         transform = as_numpy(self.basis.transform)
         weights = transform @ self._by_score[:, : transform.shape[1]].T
-        return weights[:, 0] if self.objective.n_scores == 1 else weights
+        found: Floats = self.objective.loss.layout.joined(weights)
+        return found
 
     @property
     def intercept(self) -> Any:

@@ -55,12 +55,14 @@ def learned_prior(
     seed = int(rng.integers(2**31 - 1))
     folds = StratifiedKFold(min(_FOLDS, problem.smallest_class()), shuffle=True, random_state=seed)
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
-    decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
+    parts, places = [], []
     with monitor.task("learn plateaus", folds.n_splits):
         for fold in map(Fold._make, folds.split(problem.y[:, None], problem.y)):
             fitted = fit_part(problem.on_rows(fold.train), path._replace(prior=mild))
-            decision[fold.test] = problem.held_out(fold, fitted).decision
+            parts.append(problem.held_out(fold, fitted).decision)
+            places.append(fold.test)
             monitor.step("fold")
+    decision = np.concatenate(parts)[np.argsort(np.concatenate(places))]
     learned = likeliest_plateaus(decision, problem.y, problem.weight)
     monitor.log(f"learned plateaus {learned}")
     return learned

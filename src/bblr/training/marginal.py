@@ -33,7 +33,6 @@ from bblr.training.laplace import (
     some_of,
 )
 from bblr.training.start import (
-    MAX_NEWTON,
     Fitted,
     centred_plateaus,
     even_shares,
@@ -43,6 +42,7 @@ from bblr.training.start import (
     penalty_of,
     plain_start,
     square_length,
+    takes_newton,
 )
 
 Floats = NDArray[np.float64]
@@ -190,15 +190,14 @@ def _cost_alone(settled: Settled) -> float:
 
 
 def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
-    one = objective.n_scores == 1
+    size = objective.size, objective.n_scores
     # A sample suffices: it has many rows per parameter.
-    if objective.size <= _COMPILED and one and objective.design.fit_intercept:
+    if takes_newton(*size, _COMPILED) and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
             return _settle_few(objective, theta, drawn, unknown, shares)
-    descent: Any = LBFGS(tol=_TOL_TWO if one else _TOL_MANY, max_iter=_STEPS_MANY)
-    if one and objective.size <= MAX_NEWTON:
-        descent = _NEWTON
+    tol = _TOL_TWO if objective.n_scores == 1 else _TOL_MANY
+    descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition = None

@@ -153,10 +153,14 @@ def make_descent(
 
     With several scores per row the Fisher information is only approximate, and L-BFGS is used.
     """
-    cheap = n_scores == 1 and size <= MAX_NEWTON
-    if solver == "lbfgs" or (solver != "fisher" and not cheap):
+    if solver == "lbfgs" or (solver != "fisher" and not takes_newton(size, n_scores)):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
     return FisherScoring(tol=tol, max_iter=max_iter)
+
+
+def takes_newton(size: int, n_scores: int, most: int = MAX_NEWTON) -> bool:
+    """Whether Newton steps cost little compared with a pass over the data."""
+    return n_scores == 1 and size <= most
 
 
 def make_start(objective: Objective[Any], tol: float) -> FisherScoring | LBFGS:
