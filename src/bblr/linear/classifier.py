@@ -20,7 +20,6 @@ from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.link import Link
 from bblr.training.marginal import Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import FitMonitor
@@ -284,8 +283,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             final = now[0].with_gamma(best.gamma)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            estimator._unpack(best, final, link, training)
+            estimator._unpack(best, final, Calibrated.of_loss(final.loss), training)
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
         # Besides the stages: estimation of the settings, the link, and a second annealing.
@@ -296,7 +294,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             if learned and not monitor.stopped:
                 solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
+            link = Calibrated.of_loss(final.loss)
             if not monitor.stopped:
                 with monitor.task("calibrate"):
                     descent = make_descent(

@@ -30,7 +30,6 @@ from bblr.training.cross_validation import (
     learned_plateaus,
 )
 from bblr.training.folds import FEW, make_folds
-from bblr.training.link import Link
 from bblr.training.marginal import (
     Unknown,
     first_objective,
@@ -278,14 +277,14 @@ default="accuracy"
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
                 # With the link of the loss itself until one is fitted to held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-                link = Calibrated(Link.of_loss(objective.with_gamma(best.gamma).loss), np.zeros(1))
+                link = Calibrated.of_loss(objective.with_gamma(best.gamma).loss)
                 estimator._unpack(objective, best, path, link, trials, training)
 
             monitor.unpack = unpack
             solution = self._fit_path(path, objective, descent, monitor)
             final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
+            link = Calibrated.of_loss(final.loss)
             if not monitor.stopped:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)

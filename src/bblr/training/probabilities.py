@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from bblr._numeric.layouts import layout
-from bblr.losses import Plateaus
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Solution
 from bblr.training.laplace import (
     MAX_PARAMETERS,
@@ -37,6 +37,11 @@ class Calibrated(NamedTuple):
 
     link: Link
     shift: Floats
+
+    @classmethod
+    def of_loss(cls, loss: BetaBernoulli) -> Self:
+        """Return the link that a loss implies."""
+        return cls(Link.of_loss(loss), np.zeros(1))
 
 
 def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrated:
