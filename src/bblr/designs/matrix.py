@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.layouts import layout_of
 from bblr._numeric.threads import map_ranges
+from bblr.designs._kernels.passes import Kernel, Passes
 from bblr.designs.base import Design, Floats, Pass
 from bblr.designs.rows import Vector
 from bblr.losses import Loss
@@ -22,16 +23,29 @@ class MatrixDesign(Design):
     its `_entries`, and `_work`, roughly the number of operations of a pass.
     """
 
-    _arrays: Any
-    _passes: Any
-    _entries: Any
-    _work: Any
+    @property
+    @abstractmethod
+    def _arrays(self) -> tuple[NDArray[Any], ...]: ...
+
+    @property
+    @abstractmethod
+    def _passes(self) -> Passes: ...
+
+    @property
+    @abstractmethod
+    def _entries(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def _work(self) -> int: ...
 
     def _narrowed(self, values: Floats) -> NDArray[Any]:
         """Return numbers in the precision of products."""
         return np.ascontiguousarray(values)
 
-    def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
+    def _sum_parts(
+        self, kernel: Kernel, shape: tuple[int, ...], *args: Any
+    ) -> tuple[Floats, float]:
         # One accumulator per thread, added in order: same threads, same bits. They are the price
         # of threads, since weights and sums move between cores. With six to eight entries per
         # column, as in wide text, two threads gain nothing.
@@ -47,7 +61,7 @@ class MatrixDesign(Design):
             value += more or 0.0
         return total, value
 
-    def _filled(self, kernel: Any, *args: Any) -> Floats:
+    def _filled(self, kernel: Kernel, *args: Any) -> Floats:
         """Return the per-row vector that a pass writes."""
         out = np.empty(self.n_rows)
 

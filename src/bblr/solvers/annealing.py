@@ -11,6 +11,7 @@ import numpy as np
 from bblr.solvers.fisher import FisherScoring
 from bblr.solvers.gradient_descent import GradientDescent
 from bblr.solvers.lbfgs import LBFGS
+from bblr.solvers.protocols import Sharpened
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Callback, Floats, Solution, Stage, require, stopped
 
@@ -57,7 +58,7 @@ class Annealing:
     max_rounds: int = 50
 
     def minimise(
-        self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
+        self, objective: Sharpened, theta0: Floats, *, callback: Callback | None = None, **_: Any
     ) -> Solution:
         """Run the stages from theta0, until the callback asks to stop."""
         require(objective, "annealing", "with_gamma", "scores", "training_errors")

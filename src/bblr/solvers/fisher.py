@@ -9,6 +9,7 @@ import numpy as np
 
 from bblr._numeric.tensors import local
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
@@ -40,7 +41,7 @@ class FisherScoring:
     tol: float = 1e-4
     max_iter: int = 100
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+    def minimise(self, objective: Preconditioned, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
         require(objective, "Fisher scoring", "value_gradient", "preconditioner")
         start = np.array(theta0, dtype=np.float64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 Pair = tuple[Floats, Floats, float]
@@ -39,7 +40,7 @@ class LBFGS:
 
     def minimise(
         self,
-        objective: Any,
+        objective: Preconditioned,
         theta0: Floats,
         *,
         precondition: Callable[[Floats], Floats] | None = None,

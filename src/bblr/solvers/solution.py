@@ -69,7 +69,7 @@ def stopped(stage: Stage) -> Stage:
 _REASONS = ("iteration limit", "converged", "no descent within rounding")
 
 
-def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
+def compiled(objective: object, descent: str, *arguments: object) -> Solution | None:
     """Return the solution of a compiled descent, if the objective has one for its data."""
     descend = getattr(objective, descent, None)
     found = None if descend is None else descend(*arguments)
@@ -79,7 +79,7 @@ def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
     return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
 
 
-def require(objective: Any, solver: str, *methods: str) -> None:
+def require(objective: object, solver: str, *methods: str) -> None:
     """Raise a TypeError that names the methods a solver needs and the objective lacks."""
     missing = [name for name in methods if not callable(getattr(objective, name, None))]
     if missing:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from bblr.solvers.protocols import Counted
 from bblr.solvers.solution import Floats, Solution, require
 
 
 class Walker:
     """Parameters, their scores and their errors."""
 
-    def __init__(self, objective: Any, theta: Floats) -> None:
+    def __init__(self, objective: Counted, theta: Floats) -> None:
         self.objective = objective
         self.move_to(theta)
 
@@ -92,7 +93,12 @@ class ZeroOneSearch:
     kick: float = 0.1
 
     def minimise(
-        self, objective: Any, theta0: Floats, *, rng: np.random.Generator | None = None, **_: Any
+        self,
+        objective: Counted,
+        theta0: Floats,
+        *,
+        rng: np.random.Generator | None = None,
+        **_: Any,
     ) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one search", "scores", "errors", "value", "line")
