@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bblr._numeric.threads import map_ranges, num_threads
 from bblr.designs._kernels.column_passes import blocks_value_gradient, fill_columns
 from bblr.designs.base import Floats
+from bblr.losses.fused import FusedLoss
 
 # Rows of a block: its scores and residuals fit into a cache, and two bytes number its rows.
 _ROWS = 8192
@@ -36,16 +37,17 @@ class ColumnBlocks(NamedTuple):
         return len(self.bounds) - 1
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, fused: Any
+        self, coef: Floats, intercept: float, y: Floats, weight: Floats, fused: FusedLoss
     ) -> tuple[float, Floats, Floats]:
         """Return the weighted loss, its gradient with the intercept's last, and the scores."""
         raw = np.empty(len(y))
         sums = np.zeros((num_threads(), len(coef) + 1))
 
-        def part(k: int, start: int, stop: int) -> Any:
-            return blocks_value_gradient(
+        def part(k: int, start: int, stop: int) -> float:
+            value: float = blocks_value_gradient(
                 *self, coef, intercept, y, weight, fused, raw, start, stop, sums[k]
             )
+            return value
 
         values = map_ranges(part, self.n_blocks, 4 * len(self.rows) + 16 * len(y))
         return sum(values), sums[: len(values)].sum(axis=0), raw
