@@ -152,7 +152,7 @@ class BetaBernoulli(Loss):
         _, slope = self.value_gradient(y, raw)
         # Of logistic regression, |slope| is 1 - s_y by the own score and s_k by another.
         scores = self.gamma * floats(raw)
-        own, logistic = layout(scores).log_share(scores, layout(scores).labels(y))
+        _, logistic = layout(scores).log_share(scores, layout(scores).labels(y))
         return slope, self.gamma * abs(slope) * (1.0 - abs(logistic))
 
     def limit(self, y: Any, raw: Any) -> Floats:

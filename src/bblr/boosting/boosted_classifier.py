@@ -1,12 +1,12 @@
-"""What the modules for LightGBM and XGBoost share: the loss on their labels, and a classifier."""
+"""A scikit-learn classifier around that of a library, trained with the Beta-Bernoulli loss."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
@@ -14,80 +14,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bblr._numeric.layouts import layout
-from bblr.losses import BetaBernoulli, Plateaus
-
-Floats = NDArray[np.float64]
-Rho = float | Sequence[float]
-
-__all__ = [
-    "BoostedClassifier", "Floats", "Part", "Rho", "class_shares", "mean_loss", "settled", "step",
-]  # fmt: skip
+from bblr.boosting.steps import Floats, Rho
+from bblr.losses import Plateaus
 
 
-class Part(NamedTuple):
+class WatchedRows(NamedTuple):
     """Rows to follow the loss on, with class numbers and weights."""
 
     X: Any
     y: Any
     weight: Any
-
-
-def _loss(rho: Rho, y: Any, scores: Any) -> tuple[BetaBernoulli, Any]:
-    """Return the loss of two classes or more, and labels as it takes them."""
-    if np.ndim(scores) == 1:
-        return BetaBernoulli(Plateaus.from_ratio(rho)), np.where(np.asarray(y) > 0, 1.0, -1.0)
-    n_classes = np.shape(scores)[1]
-    return BetaBernoulli(Plateaus.from_ratio(rho, n_classes)), np.asarray(y, dtype=np.intp)
-
-
-def _weights(weight: Any) -> Any:
-    """Return the weights of rows, or None; XGBoost has an empty array for none."""
-    return None if weight is None or np.size(weight) == 0 else np.asarray(weight, np.float64)
-
-
-def step(
-    rho: Rho, y: Any, scores: Any, weight: Any, several: float
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the gradient and the curvature by each score, times the weight of the row.
-
-    Parameters
-    ----------
-    rho : float or sequence of float
-        Ratio of the plateaus to the height above them.
-    y : ndarray of shape (n_samples,)
-        Class numbers.
-    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Raw scores.
-    weight : ndarray of shape (n_samples,) or None
-        Weights.
-    several : float
-        Factor on the curvature with more than two classes, as in the log-loss of the library.
-    """
-    loss, labels = _loss(rho, y, scores)
-    gradient, curvature = loss.gradient_curvature(labels, scores)
-    if gradient.ndim > 1:
-        curvature = several * curvature
-    factor = _weights(weight)
-    if factor is None:
-        return gradient, curvature
-    factor = factor.reshape(-1, *[1] * (gradient.ndim - 1))
-    return factor * gradient, factor * curvature
-
-
-def mean_loss(rho: Rho, y: Any, scores: Any, weight: Any) -> float:
-    """Return the weighted mean of the loss."""
-    loss, labels = _loss(rho, y, scores)
-    return float(np.average(loss.value(labels, scores), weights=_weights(weight)))
-
-
-def class_shares(y: Any, sample_weight: Any) -> Floats:
-    """Return the share of each class number, by weights of single precision as libraries hold."""
-    codes = np.asarray(y, dtype=np.intp)
-    weight = _weights(sample_weight)
-    counts = np.bincount(codes, None if weight is None else np.float32(weight))
-    if len(counts) < 2 or not counts.all():
-        raise ValueError("y must hold the numbers 0, 1, ... of two or more classes, each of them.")
-    return np.asarray(counts / counts.sum())
 
 
 class BoostedClassifier(ClassifierMixin, BaseEstimator):
@@ -184,6 +120,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             check_consistent_length(X, y)
         else:
             X, y = validate_data(self, X, y, ensure_min_samples=2, **_ARRAYS)
+            X = _as_known(X)
         check_classification_targets(y)
         return X, y
 
@@ -191,11 +128,11 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         """Return valid rows of as many columns as the training rows."""
         check_is_fitted(self, "n_features_in_")
         if not _is_frame(X):
-            return validate_data(self, X, reset=False, **_ARRAYS)
+            return _as_known(validate_data(self, X, reset=False, **_ARRAYS))
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
-    def _watched(self, eval_set: Any, weights: Any) -> list[Part]:
+    def _watched(self, eval_set: Any, weights: Any) -> list[WatchedRows]:
         """Return rows, class numbers and weights of each part of the data to follow."""
         parts = list(eval_set or [])
         weights = list(weights or [None] * len(parts))
@@ -209,7 +146,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             y = column_or_1d(y)
             if not np.isin(y, self.classes_).all():
                 raise ValueError("eval_set must hold no class that the training rows lack.")
-            found.append(Part(self._rows(X), np.searchsorted(self.classes_, y), weight))
+            found.append(WatchedRows(self._rows(X), np.searchsorted(self.classes_, y), weight))
         return found
 
     def decision_function(self, X: Any) -> Floats:
@@ -290,7 +227,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _train(
-        self, model: Any, X: Any, y: Any, weight: Any, watched: list[Part], fit_params: Any
+        self, model: Any, X: Any, y: Any, weight: Any, watched: list[WatchedRows], fit_params: Any
     ) -> Any:
         """Return the library's classifier, trained on class numbers."""
         raise NotImplementedError
@@ -312,6 +249,11 @@ def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
+def _as_known(X: Any) -> Any:
+    """Return sparse rows as a matrix: LightGBM predicts no arrays of SciPy."""
+    return X if not issparse(X) else csr_matrix(cast(Any, X))
+
+
 def _row_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
     """Return what each row weighs, None where all weigh the same."""
     if sample_weight is None and class_weight is None:
@@ -320,7 +262,7 @@ def _row_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
     return weight * compute_sample_weight(class_weight, y)
 
 
-def settled(estimator: Any, kind: type, allowed: dict[str, tuple[Any, ...]], remedy: str) -> Any:
+def settled(estimator: Any, kind: Any, allowed: dict[str, tuple[Any, ...]], remedy: str) -> Any:
     """Return a copy of a classifier, or say which of its settings must be left as they are."""
     if not isinstance(estimator, kind):
         raise TypeError(f"estimator must be a {kind.__name__} or None, got {estimator!r}.")

@@ -1,22 +1,8 @@
-"""The Beta-Bernoulli loss for LightGBM; install with ``pip install "bblr[lightgbm]"``.
-
-`BetaBernoulliLGBMClassifier` takes care of everything. With ``lightgbm.train``, hand over
-`objective` and `metric`, give every data set its `init_score`, and `complete` the booster: only
-then does it hold the base score and the link to probabilities.
-
->>> import lightgbm as lgb
->>> import numpy as np
->>> from bblr.lightgbm import complete, init_score, metric, objective
->>> X, y = np.arange(100.0)[:, None], np.repeat([0, 1], 50)
->>> start = init_score(y)
->>> rows = lgb.Dataset(X, y, init_score=np.repeat(start, len(y)))
->>> booster = lgb.train({"objective": objective, "verbosity": -1}, rows, feval=metric)
->>> complete(booster, start).predict([[10.0], [90.0]]).round(1)
-array([0., 1.])
-"""
+"""Objective, metric, base score and link for LightGBM, and a classifier that sees to all."""
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -25,8 +11,8 @@ import numpy as np
 from bblr.boosting import (
     BoostedClassifier,
     Floats,
-    Part,
     Rho,
+    WatchedRows,
     class_shares,
     mean_loss,
     settled,
@@ -35,6 +21,7 @@ from bblr.boosting import (
 
 try:
     from lightgbm import Booster, LGBMClassifier
+    from lightgbm.basic import LightGBMError
 except ImportError as missing:
     raise ImportError(
         "bblr.lightgbm needs LightGBM, which is not installed; run: pip install 'bblr[lightgbm]'"
@@ -164,13 +151,16 @@ def complete(booster: Booster, start: Any) -> Booster:
     Examples
     --------
     >>> import lightgbm as lgb
+    >>> import numpy as np
     >>> from bblr.lightgbm import complete, init_score, objective
-    >>> y = [0, 1, 1, 1]
+    >>> X, y = np.arange(100.0)[:, None], np.repeat([0, 1], [25, 75])
     >>> start = init_score(y)
-    >>> rows = lgb.Dataset([[0.0], [1.0], [2.0], [3.0]], y, init_score=[*start] * 4)
-    >>> booster = lgb.train({"objective": objective, "verbosity": -1}, rows, 1)
-    >>> complete(booster, start).predict([[0.0]])       # too few rows for a tree: their share
-    array([0.75])
+    >>> rows = lgb.Dataset(X, y, init_score=np.repeat(start, 100))
+    >>> booster = lgb.train({"objective": objective, "verbosity": -1}, rows, 10)
+    >>> booster.predict([[90.0]]).round(1)                   # a score without its base
+    array([0.9])
+    >>> complete(booster, start).predict([[90.0]]).round(2)
+    array([0.88])
     """
     return Booster(model_str=_completed(booster, np.atleast_1d(start)))
 
@@ -197,7 +187,9 @@ def _completed(booster: Booster, start: Any) -> str:
 
 
 class BetaBernoulliLGBMClassifier(BoostedClassifier):
-    """LightGBM with the Beta-Bernoulli loss: base score, link, weights and metric are taken care of.
+    """LightGBM with the Beta-Bernoulli loss, and all that a custom loss needs taken care of.
+
+    Base score, link, weights, many classes and the metric for early stopping are set here.
 
     Each round is one of log-loss in which a row counts by s_y / (rho + s_y), where s_y is the
     probability that the model gives its label so far: rows that contradict the model lose their
@@ -254,7 +246,7 @@ class BetaBernoulliLGBMClassifier(BoostedClassifier):
         return settled(estimator, LGBMClassifier, allowed, remedy)
 
     def _train(
-        self, model: Any, X: Any, y: Any, weight: Any, watched: list[Part], fit_params: Any
+        self, model: Any, X: Any, y: Any, weight: Any, watched: list[WatchedRows], fit_params: Any
     ) -> Any:
         rho, start = self.rho, init_score(y, weight)
 
@@ -269,19 +261,27 @@ class BetaBernoulliLGBMClassifier(BoostedClassifier):
 
         # A metric of its own would see raw scores for probabilities.
         model.set_params(objective=by_arrays, metric="None", class_weight=None)
-        model.fit(
-            X, y, sample_weight=weight, init_score=repeated(len(y)), **_watch(watched, repeated),
-            eval_metric=followed, **fit_params,
-        )  # fmt: skip
+        link = "multiclass" if len(start) > 1 else "binary"
+        try:
+            model.fit(
+                X, y, sample_weight=weight, init_score=repeated(len(y)), eval_metric=followed,
+                **_watch(watched, repeated), **fit_params,
+            )  # fmt: skip
+        except LightGBMError:
+            # LightGBM refuses any objective but its own where it can split no feature, and the
+            # model is constant; everything else is an error.
+            model.set_params(objective=link).fit(X, y, sample_weight=weight)
+            if re.search(r"^split_feature=\d", model.booster_.model_to_string(), re.MULTILINE):
+                raise
+            return model
         model.booster_.model_from_string(_completed(model.booster_, start))
-        model.set_params(objective="multiclass" if len(start) > 1 else "binary")
-        return model
+        return model.set_params(objective=link)
 
     def _scores(self, X: Any) -> Any:
         return self.estimator_.predict(X, raw_score=True)
 
 
-def _watch(parts: list[Part], repeated: Any) -> dict[str, Any]:
+def _watch(parts: list[WatchedRows], repeated: Any) -> dict[str, Any]:
     """Return what ``fit`` is told of the rows to follow the loss on."""
     if not parts:
         return {}

@@ -1,18 +1,4 @@
-"""The Beta-Bernoulli loss for XGBoost; install with ``pip install "bblr[xgboost]"``.
-
-`BetaBernoulliXGBClassifier` takes care of everything. With ``xgboost.train``, hand over
-`objective` and `metric`, and name XGBoost's own loss and the `base_score` in the parameters: the
-model keeps both, and with them the link to probabilities.
-
->>> import numpy as np
->>> import xgboost as xgb
->>> from bblr.xgboost import base_score, metric, objective
->>> X, y = np.arange(100.0)[:, None], np.repeat([0, 1], 50)
->>> settings = {"objective": "binary:logistic", "base_score": base_score(y)}
->>> booster = xgb.train(settings, xgb.DMatrix(X, y), 20, obj=objective, custom_metric=metric)
->>> booster.predict(xgb.DMatrix([[10.0], [90.0]])).round(1).tolist()
-[0.0, 1.0]
-"""
+"""Objective, metric and base score for XGBoost, and a classifier that sees to all of them."""
 
 from __future__ import annotations
 
@@ -20,7 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bblr.boosting import BoostedClassifier, Part, Rho, class_shares, mean_loss, settled, step
+from bblr.boosting import (
+    BoostedClassifier,
+    Rho,
+    WatchedRows,
+    class_shares,
+    mean_loss,
+    settled,
+    step,
+)
 
 try:
     from xgboost import XGBClassifier
@@ -100,8 +94,9 @@ def metric(preds: Any, evals: Any, rho: Rho = 1.0) -> tuple[str, float]:
 
 
 def base_score(y: Any, sample_weight: Any = None) -> float | list[float]:
-    """Return the ``base_score`` that XGBoost's log-loss starts from, which it does not look for
-    when it is given an objective.
+    """Return the ``base_score`` that XGBoost's log-loss starts from.
+
+    Given an objective, XGBoost does not look for it.
 
     Parameters
     ----------
@@ -129,7 +124,9 @@ def base_score(y: Any, sample_weight: Any = None) -> float | list[float]:
 
 
 class BetaBernoulliXGBClassifier(BoostedClassifier):
-    """XGBoost with the Beta-Bernoulli loss: base score, link, weights and metric are taken care of.
+    """XGBoost with the Beta-Bernoulli loss, and all that a custom loss needs taken care of.
+
+    Base score, link, weights, many classes and the metric for early stopping are set here.
 
     Each round is one of log-loss in which a row counts by s_y / (rho + s_y), where s_y is the
     probability that the model gives its label so far: rows that contradict the model lose their
@@ -186,7 +183,7 @@ class BetaBernoulliXGBClassifier(BoostedClassifier):
         return settled(estimator, XGBClassifier, allowed, remedy)
 
     def _train(
-        self, model: Any, X: Any, y: Any, weight: Any, watched: list[Part], fit_params: Any
+        self, model: Any, X: Any, y: Any, weight: Any, watched: list[WatchedRows], fit_params: Any
     ) -> Any:
         rho = self.rho
 
@@ -197,7 +194,9 @@ class BetaBernoulliXGBClassifier(BoostedClassifier):
             return mean_loss(rho, labels, scores, sample_weight)
 
         followed.__name__ = _NAME
-        model.set_params(objective=by_arrays, eval_metric=followed, base_score=base_score(y, weight))
+        model.set_params(
+            objective=by_arrays, eval_metric=followed, base_score=base_score(y, weight)
+        )
         watch = [(part.X, part.y) for part in watched] or None
         weights = [part.weight for part in watched]
         model.fit(
