@@ -195,9 +195,7 @@ def _scores(layers: Any, rows: Any) -> Any:
 def digits(run: Run) -> Measured:
     _torch()
     tasks = [
-        Nets(
-            data="digits", method=name, seed=run.seed, flips=flips, count=NETS, epochs=EPOCHS
-        )
+        Nets(data="digits", method=name, seed=run.seed, flips=flips, count=NETS, epochs=EPOCHS)
         for flips in FLIPS
         for name in LOSSES
     ]

@@ -10,16 +10,14 @@ from bblr.lightgbm import BetaBernoulliLGBMClassifier  # noqa: E402
 from bblr.xgboost import BetaBernoulliXGBClassifier  # noqa: E402
 
 # Few trees and no more threads than the tests have.
-SMALL_LGBM = lightgbm.LGBMClassifier(n_estimators=20, n_jobs=1, verbosity=-1)
-SMALL_XGB = xgboost.XGBClassifier(n_estimators=20, n_jobs=1)
+SMALL_LGBM = lightgbm.LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1)
+SMALL_XGB = xgboost.XGBClassifier(n_estimators=5, n_jobs=1)
 
 
 @parametrize_with_checks(
     [
-        BetaBernoulliLGBMClassifier(),
-        BetaBernoulliLGBMClassifier(SMALL_LGBM, rho=0.1),
-        BetaBernoulliXGBClassifier(),
-        BetaBernoulliXGBClassifier(SMALL_XGB, rho=0.1),
+        BetaBernoulliLGBMClassifier(SMALL_LGBM),
+        BetaBernoulliXGBClassifier(SMALL_XGB),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

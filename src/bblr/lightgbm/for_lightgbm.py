@@ -158,9 +158,9 @@ def complete(booster: Booster, start: Any) -> Booster:
     >>> rows = lgb.Dataset(X, y, init_score=np.repeat(start, 100))
     >>> booster = lgb.train({"objective": objective, "verbosity": -1}, rows, 10)
     >>> booster.predict([[90.0]]).round(1)                   # a score without its base
-    array([0.9])
+    array([1.2])
     >>> complete(booster, start).predict([[90.0]]).round(2)
-    array([0.88])
+    array([0.91])
     """
     return Booster(model_str=_completed(booster, np.atleast_1d(start)))
 

@@ -32,7 +32,7 @@ def little(monkeypatch):
 
     monkeypatch.setattr(boosting, "problems", problems)
     monkeypatch.setattr(boosting.tables, "load", lambda name: load_iris(return_X_y=True))
-    monkeypatch.setattr(boosting, "SETS", ("iris",))
+    monkeypatch.setattr(boosting, "SETS", {"two": ("iris",), "many": ()})
     monkeypatch.setattr(boosting, "FOLDS", 1)
     monkeypatch.setattr(boosting, "MOST_ROUNDS", 20)
 
@@ -67,7 +67,7 @@ def test_noise_is_reported_for_each_library(little):
     found = outcome("boosting-noise")
     assert found.missed == []
     assert len(found.measured.figures) == 12
-    assert len(found.measured.details["cells"]) == 24
+    assert len(found.measured.details["cells"]) == 36
 
 
 @pytest.mark.parametrize("name", ["torch-derivatives", "torch-halves"])
