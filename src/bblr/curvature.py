@@ -24,6 +24,7 @@ __all__ = [
     "Preconditioner",
     "SharedEigenvectors",
     "curvature_of",
+    "has_matrix",
     "newton",
     "sample_rows",
     "shared_eigenvectors",
@@ -97,13 +98,18 @@ def curvature_of(objective: Curved) -> Callable[[Curved, Floats, Vector], Precon
     return newton if objective.n_scores == 1 else shared_eigenvectors
 
 
+def has_matrix(design: ScaledDesign) -> bool:
+    """Whether one score a row has a matrix of curvatures, and not but its diagonal."""
+    return design.size <= _MAX_DENSE and not design.uncorrelated
+
+
 def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
     """Return the inverse of the positive curvature of one score a row.
 
     Where it is but a diagonal the Fisher information serves.
     """
     design, rows, size = objective.design, objective.rows, objective.size
-    dense = size <= _MAX_DENSE and not design.uncorrelated
+    dense = has_matrix(design)
     weight = (
         rows.positive_curvature(objective.loss, objective.y, raw, objective.weight)
         if dense
@@ -114,15 +120,10 @@ def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
     floor[: len(weights)] = objective.penalty.curvature(weights)
     # Where every example has left the slope of the loss nothing is known of the curvature; a
     # thousandth of its mean keeps the step finite.
-    least = 1e-6 * objective.total / size
-    most = sample_rows(size)
-    solve: Preconditioner | None = design.newton(weight, most, floor, least) if dense else None
-    if solve is not None:
-        return solve
-    floor += max(1e-3 * rows.total(weight) / size, least)
+    floor += max(1e-3 * rows.total(weight) / size, 1e-6 * objective.total / size)
     if not dense:
         return Diagonal(design.column_squares(weight) + floor)
-    matrix = design.curvature(weight, max_rows=most)
+    matrix = design.curvature(weight, max_rows=sample_rows(size))
     matrix.flat[:: len(matrix) + 1] += floor
     diagonal = np.maximum(matrix.diagonal(), floor)
     with one_blas_thread(size):

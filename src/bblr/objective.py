@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from bblr._numeric.threads import one_blas_thread
-from bblr.curvature import Preconditioner, curvature_of, sample_rows
+from bblr.curvature import Preconditioner, curvature_of, has_matrix, sample_rows
 from bblr.designs import small_tables
 from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
@@ -94,8 +94,20 @@ class Objective(Generic[LossT]):
 
         A compiled descent knows losses with a fused form, and the L2 penalty.
         """
-        known = self.loss.fused is not None and type(self.penalty) is Gaussian
+        known = self.loss.fused is not None and self._has_l2
         return self.design.columns if known else None
+
+    def beside_rows(self) -> Any:
+        """Return the same objective with its parameters where the rows are; None if that is here.
+
+        There, a step of Newton's method waits for a few numbers instead of gradients and matrices.
+        """
+        if self.n_scores > 1 or not self._has_l2 or not has_matrix(self.design):
+            return None
+        return self.design.beside_rows(
+            y=self.y, weight=self.weight, loss=self.loss, l2=self._l2, unit=self.unit,
+            total=self.total, most=sample_rows(self.size),
+        )  # fmt: skip
 
     def newton_descent(self, theta: Floats, rules: Sequence[Any]) -> Any:
         """Descend by compiled Newton steps, where the table is small and a row has one score.
@@ -145,6 +157,10 @@ class Objective(Generic[LossT]):
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
             min(1.0, float(first.max())), self.total, sample_rows(self.size),
         )  # fmt: skip
+
+    @property
+    def _has_l2(self) -> bool:
+        return type(self.penalty) is Gaussian
 
     @property
     def _l2(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,20 +113,12 @@ class Design(ABC):
         rows, own = systematic(weight, size, most)
         return self.curvature(rows, own, centre)
 
-    def newton(
-        self,
-        weight: Vector,
-        size: Vector,
-        most: int,
-        centre: Floats,
-        scale: Floats,
-        floor: Floats,
-        least: float,
-        fit_intercept: bool,
-    ) -> Callable[[Floats], Floats] | None:
-        """Return what solves systems of a sampled, scaled curvature plus a diagonal.
+    def beside_rows(
+        self, square_norm: Vector, centre: Floats, scale: Floats, fit_intercept: bool, **told: Any
+    ) -> Any:
+        """Return the objective of one score as a function of parameters that are where rows are.
 
-        None leaves it to the caller: only a device gains by keeping the matrix where the rows are.
+        None where that is here. `told` is what the objective knows of itself.
         """
         return None
 

@@ -7,9 +7,10 @@ the same for a feature in metres and one in millimetres, and so does a penalty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,11 @@ _FAR = 100.0
 _SMALL, _SLIM = 1 << 20, 128
 # Sums of products stay in the range of single precision up to this, and down to its inverse.
 _NARROW = 1e18
+
+
+def is_small_table(n_rows: int, n_features: int) -> bool:
+    """Whether a dense table is fitted by compiled loops over a copy of it."""
+    return n_features < _SLIM and n_rows * (n_features + 1) <= _SMALL
 
 
 class ScaledDesign:
@@ -124,7 +130,7 @@ class ScaledDesign:
     def columns(self) -> Floats | None:
         """All rows in these coordinates, a column after the other, where the table is small."""
         design = self.design
-        small = self.size <= _SLIM and design.n_rows * self.size <= _SMALL
+        small = is_small_table(design.n_rows, design.n_features)
         if not (small and design.is_dense) or self.uncorrelated:
             return None
         return self.coordinates(design.table())
@@ -272,17 +278,12 @@ class ScaledDesign:
             out[d, d] = total
         return out
 
-    def newton(
-        self, weight: Vector, max_rows: int, floor: Floats, least: float
-    ) -> Callable[[Floats], Floats] | None:
-        """Return what solves systems of `curvature` plus a diagonal, where the rows do so.
-
-        The diagonal is `floor`, plus a thousandth of the mean weight of a parameter, or `least`.
-        """
-        units = self.centre, self.scale
-        return self.design.newton(
-            weight, self._square_norm, max_rows, *units, floor, least, self.fit_intercept
-        )
+    def beside_rows(self, **told: Any) -> Any:
+        """Return the objective of one score with its parameters where the rows are, or None."""
+        if not self.design.is_remote:
+            return None
+        units = self.centre, self.scale, self.fit_intercept
+        return self.design.beside_rows(self._square_norm, *units, **told)
 
     def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

@@ -1,5 +1,7 @@
 """Torch tensors: checked and encoded where they are, results of their kind.
 
+Small tables are fitted on the CPU, wherever they are.
+
 With ``device`` set, other rows in memory are sent there, and results come back as arrays.
 """
 
@@ -21,9 +23,10 @@ from sklearn.utils.validation import (
 
 from bblr._numeric.arrays import as_dense
 from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor, local
-from bblr.designs import Design
+from bblr.designs import Design, make_design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
+from bblr.designs.scaled import is_small_table
 from bblr.inputs.adapter import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
 from bblr.inputs.in_memory import ArrayAdapter
@@ -84,6 +87,10 @@ class DeviceAdapter(ArrayAdapter):
         return kind(self.estimator, local(self.X)).read(*y, sparse=False, reset=reset)
 
     def _design(self, X: Any) -> Design:
+        # Starting the kernels of a pass takes a GPU longer than a small fit takes a core.
+        return make_design(local(X)) if is_small_table(*X.shape) else self._on_device(X)
+
+    def _on_device(self, X: Any) -> Design:
         from bblr.designs.torch.placing import as_tensor
         from bblr.designs.torch.tensor_design import TorchDesign
 
@@ -144,8 +151,13 @@ class TensorAdapter(DeviceAdapter):
             _check_labels(y)
         check_consistent_length(X, y)
         design = self._design(X)
-        done = encode(self.estimator, _TensorLabels(design, y, sample_weight))
+        known = y if design.is_remote else local(y)
+        done = encode(self.estimator, _TensorLabels(design, known, sample_weight))
         return self._classes_like(y, Training(self, X, design, *done))
+
+    def rows(self) -> Design:
+        """Return rows to be scored, where they are."""
+        return self._on_device(self._known())
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
         """Do so for who picks and compares rows; classes are what the labels are."""
@@ -207,7 +219,11 @@ class _TensorLabels(Labels):
     def __init__(self, design: Design, y: Any, sample_weight: Any) -> None:
         self.y, self.rows, self.plain = y, design.rows, sample_weight is None
         empty = np.empty((design.n_rows, 0))
-        self.weight = self.rows.vector(row_weights(local(sample_weight), empty))
+        self.weight = (
+            self.rows.ones(empty)
+            if sample_weight is None
+            else self.rows.vector(row_weights(local(sample_weight), empty))
+        )
         if is_tensor(y):
             # Not every type of whole numbers can be sorted and searched for; long ones can.
             self._own = (y if y.is_floating_point() else y.long()).contiguous()

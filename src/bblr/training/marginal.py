@@ -30,6 +30,7 @@ from bblr.training.laplace import (
     draw_rows,
     laplace,
     leave_one_out,
+    some_of,
 )
 from bblr.training.start import (
     MAX_NEWTON,
@@ -123,10 +124,7 @@ def first_objective(
 
 def leverage_limit(objective: Fitted) -> float:
     """Return the bound on leverage that suits the tails: few rows may lie beyond it."""
-    design, n = objective.design, objective.n_rows
-    some = np.arange(n)
-    if n > _SOME_ROWS:
-        some = np.sort(np.random.default_rng(0).choice(n, _SOME_ROWS, replace=False))
+    design, some = objective.design, some_of(objective.n_rows, _SOME_ROWS)
     own = design.rows.local(design.rows.pick(objective.weight, some))
     length, own = design.lengths(some)[own > 0], own[own > 0]
     order = np.argsort(length)
