@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -285,12 +284,9 @@ def _watch(parts: list[WatchedRows], repeated: Any) -> dict[str, Any]:
     """Return what ``fit`` is told of the rows to follow the loss on."""
     if not parts:
         return {}
-    found = {
+    return {
+        "eval_X": tuple(part.X for part in parts),
+        "eval_y": tuple(part.y for part in parts),
         "eval_sample_weight": [part.weight for part in parts],
         "eval_init_score": [repeated(len(part.y)) for part in parts],
     }
-    # LightGBM 4.7 renamed them.
-    if "eval_X" in signature(LGBMClassifier.fit).parameters:
-        X, y = tuple(part.X for part in parts), tuple(part.y for part in parts)
-        return {"eval_X": X, "eval_y": y, **found}
-    return {"eval_set": [(part.X, part.y) for part in parts], **found}
