@@ -38,7 +38,7 @@ def number(name: str, value: Any) -> float:
 def vector(name: str, values: Any) -> tuple[float, ...]:
     """Return a number for each of two or more classes, or raise a ValueError."""
     try:
-        numbers = tuple(float(value) for value in values)
+        numbers = tuple(map(float, values))
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
     if len(numbers) < 2:

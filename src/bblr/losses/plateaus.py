@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -46,9 +47,8 @@ class Plateaus:
 
     def __post_init__(self) -> None:
         # Rates and counts arrive with rounding errors; -1e-17 is a zero.
-        low = tuple(round(value, 15) for value in vector("low", self.low))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "n", number("n", self.n))
+        low = tuple(map(round, vector("low", self.low), repeat(15)))
+        vars(self).update(low=low, n=number("n", self.n))
         if min(low) < 0:
             raise ValueError(f"low, the least probabilities, must be at least 0, got {low}.")
         if sum(low) >= 1:
@@ -60,7 +60,7 @@ class Plateaus:
 
     @classmethod
     def binary(cls, a: float, b: float, n: float = 100.0) -> Self:
-        """Make the plateaus of two classes: P(positive) between a and a + b.
+        """Make plateaus for two classes: P(positive) between a and a + b.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class Plateaus:
 
     @classmethod
     def weak(cls, n_classes: int = 2) -> Self:
-        """Make the paper's weak prior (BBLR1): one pseudo-count a class next to 100 examples.
+        """Make the paper's weak prior (BBLR1): one pseudo-count per class next to 100 examples.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ class Plateaus:
     @property
     def alpha(self) -> tuple[float, ...]:
         """Pseudo-count of each class."""
-        return tuple(self.n * ratio for ratio in self.rho)
+        return tuple(self.n * low / self.b for low in self.low)
 
     @property
     def rho(self) -> tuple[float, ...]:
