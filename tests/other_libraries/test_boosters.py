@@ -348,6 +348,23 @@ def test_settings_that_would_be_overruled_are_refused(table, settings, named):
             make(library, **settings).fit(X, y)
 
 
+def test_a_fit_that_fails_changes_nothing(library, table):
+    X, y, *_ = table
+    model = make(library).fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="eval_set"):
+        model.fit(X[:, :2], np.where(y == y[0], "one", "two"), eval_set=[(X[:, :2], y)])
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert set(model.classes_) == set(y)
+
+
+def test_parts_may_be_watched_with_and_without_weights(library, table):
+    X, y, _, weight = table
+    parts = [(X, y), (X[::2], y[::2])]
+    model = make(library).fit(X, y, eval_set=parts, eval_sample_weight=[weight, None])
+    assert model.score(X, y) > 0.7
+
+
 def test_bad_arguments_are_named(library, table):
     X, y, *_ = table
     with pytest.raises(ValueError, match="rho must be"):

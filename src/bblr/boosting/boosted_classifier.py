@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from bblr._checks import all_or_nothing
 from bblr._numeric.layouts import layout
 from bblr.boosting.steps import Floats, Rho
 from bblr.losses import Plateaus
@@ -50,6 +51,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
