@@ -42,10 +42,12 @@ def run_claims(
 # After the above, which they register with.
 from research.claims import (  # noqa: E402, F401
     audit,
+    boosting,
     embedded,
     held_out,
     interchange,
     kernel,
+    networks,
     structured,
     zero_one,
 )

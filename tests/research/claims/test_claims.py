@@ -41,6 +41,12 @@ NAMES = {
     "structured-flips",
     "onnx",
     "audit",
+    "boosting-log-loss",
+    "boosting-saved",
+    "boosting-noise",
+    "torch-derivatives",
+    "torch-halves",
+    "torch-digits",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 
