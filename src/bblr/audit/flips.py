@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ _BLIND = np.array([0.0, 0.01, 0.03, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.8
 _PRECISION = 2e-3
 # Blind labels are believed unless the evidence against them is this strong, in log odds. Where the
 # labels can hardly be learned they say little about it, and then noise is the likelier reason.
-_LEAST_EVIDENCE = -0.5
+_LEAST_EVIDENCE = -0.2
 # Pseudo-rows per class that follow the common rate: few, so that a class can deviate from it.
 _POOLED = 20.0
 # Least share of blind labels, in rows per class, and its maximum.
@@ -27,6 +28,8 @@ _LEAST_ROWS, _MOST_FLOOR = 1.0, 0.1
 # Beyond this many classes pairs have too few rows, and one rate is used for all.
 _MOST_CLASSES = 100
 _TINY = 1e-300
+# As good as one sharpness for all classes.
+_ALIKE = 0.01
 
 
 class Flips(NamedTuple):
@@ -159,8 +162,7 @@ def _rates_by_class(
     where the others do not improve the likelihood by more than their number explains.
     """
     k = rows.n_classes
-    flips, free = rows.likeliest_flips(_POOLED * common, common, base.free)
-    fit = rows.calibrated(flips, free)
+    flips, fit = _likeliest(rows, common, base)
     size = rows.sums(flips, fit.free, inform=False).moved.sum(axis=1)
     price = 0.5 * np.log(np.maximum(size, 2.0))
 
@@ -182,6 +184,21 @@ def _rates_by_class(
         row, cost, fit = max(options, key=lambda option: option[2].value - option[1])
         flips, own[j] = with_row(j, row), cost > 0.0
     return (flips, fit, True) if own.any() else (common, base, False)
+
+
+def _likeliest(rows: Mixture, common: Floats, base: MixtureFit) -> tuple[Floats, MixtureFit]:
+    """Return the likeliest flip rates and the link with them, the best of two searches.
+
+    From the link without flips of its own a class may be stuck, explained away by its sharpness;
+    the other search begins at the rates that one sharpness for all classes asks for.
+    """
+    found = []
+    alike = replace(rows, deviation=_ALIKE)
+    start, free = alike.likeliest_flips(_POOLED * common, common, rows.start())
+    for flips, own in ((common, base.free), (start, free)):
+        flips, own = rows.likeliest_flips(_POOLED * common, flips, own)
+        found.append((flips, rows.calibrated(flips, own)))
+    return max(found, key=lambda pair: pair[1].value)
 
 
 def _simpler_rows(

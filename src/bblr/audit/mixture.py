@@ -14,10 +14,13 @@ from scipy.special import log_softmax
 from bblr.audit.compiled_mixture import flip_pass
 from bblr.audit.models import Floats
 
+# The logarithm of the usual sharpness, in units of the spread of the scores. Where labels are
+# flipped so often that they hardly say how sharp the scores are, the prior on it decides.
+_LOG_GAMMA = 0.4
 # Widths of the priors on the logarithm of the sharpness, on how far that of one class may deviate
 # from it, and on the shifts of the classes. Classes that are confused with one another have scores
 # that are worth less than those of the others; with one sharpness that would look like flips.
-_LOG_GAMMA_SCALE, _DEVIATION_SCALE, _SHIFT_SCALE = 3.0, 0.5, 1.0
+_LOG_GAMMA_SCALE, _DEVIATION_SCALE, _SHIFT_SCALE = 1.0, 0.5, 1.0
 # As good as no deviation.
 _NO_DEVIATION = 0.01
 # Bounds on the sum of the weights.
@@ -57,12 +60,15 @@ class Mixture:
         Weights.
     deviation : float, default=0.01
         How far the log sharpness of a class may deviate from that of the others.
+    unit : float, default=0.0
+        The logarithm of the unit of the scores, in which the prior expects them.
     """
 
     scores: Floats
     codes: NDArray[np.intp]
     weight: Floats
     deviation: float = _NO_DEVIATION
+    unit: float = 0.0
 
     @classmethod
     def of(cls, scores: Floats, codes: NDArray[np.intp], weight: Floats) -> Mixture:
@@ -85,7 +91,7 @@ class Mixture:
         """
         scores = np.ascontiguousarray(log_softmax(self.logits(free), axis=1))
         deviation = _DEVIATION_SCALE if self.n_classes > 2 else _NO_DEVIATION
-        return replace(self, scores=scores, deviation=deviation)
+        return replace(self, scores=scores, deviation=deviation, unit=float(free[0]))
 
     @property
     def n_classes(self) -> int:
@@ -125,11 +131,13 @@ class Mixture:
             self.scores, self.codes, self.weight, np.ascontiguousarray(flips), np.exp(free[:k]),
             free[k:], np.empty_like(self.scores), gradient, information, moved,
         )  # fmt: skip
-        pull = self.precision @ free
+        away = free.copy()
+        away[:k] += self.unit - _LOG_GAMMA
+        pull = self.precision @ away
         gradient -= pull
         if inform:
             information += self.precision
-        return Sums(value - 0.5 * float(pull @ free), gradient, information, moved)
+        return Sums(value - 0.5 * float(pull @ away), gradient, information, moved)
 
     def calibrated(self, flips: Floats, free: Floats) -> MixtureFit:
         """Return the most likely sharpnesses and shifts at given rates, by Newton steps."""

@@ -63,7 +63,7 @@ class Entry:
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
-            return {name: _PARAMS.get(name, Any) for name in self.cls().get_params(deep=False)}
+            return {name: _PARAMS.get(name, Any) for name in self.cls._get_param_names()}
         hints = get_type_hints(self.cls)
         if is_dataclass(self.cls):
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
@@ -116,6 +116,11 @@ def _loss(value: Any, sizes: Sizes) -> bool:
 def _joint(model: Any) -> bool:
     local = model.local_
     return hasattr(local, "predict_proba") and local.classes_.tolist() == [0, 1]
+
+
+def _robust(model: Any) -> bool:
+    inner = model.estimator_
+    return hasattr(inner, "predict") and np.array_equal(inner.classes_, model.classes_)
 
 
 def _rising(evidence: Evidence) -> bool:
@@ -191,12 +196,18 @@ _KINDS: Kinds = {
     "calibration_": Calibration,
     "evidence_": Evidence | None,
     "_seed_": int,
+    "estimator_": fitted,
+    "flip_matrix_": array("cc"),
+    "label_quality_": array("r"),
+    "kept_": array("r", "bool"),
+    "method_": str,
 }
 _LINEAR = "n_features_in_ classes_ coef_ intercept_"
 _VECTORS = (
     "n_features_in_ classes_ dual_coef_ intercept_ support_ support_vectors_ _function link_"
 )
 _JOINT = "n_features_in_ local_ calibration_ evidence_ _seed_"
+_ROBUST = "n_features_in_ classes_ estimator_ flip_matrix_ method_"
 _GENERAL = "feature_names_in_ path_ n_iter_"
 _PATH = "feature_names_in_ gamma_ path_ n_iter_"
 _FIT = f"{_PATH} prior_ l2_ leverage_"
@@ -218,6 +229,8 @@ TYPES: dict[str, Entry] = {
         Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
         Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
         Entry(JointModel, _JOINT, "", _joint),
+        # Around any of these.
+        Entry(bblr.RobustClassifier, _ROBUST, "feature_names_in_ label_quality_ kept_", _robust),
         # What a joint model takes by default.
         Entry(LogisticRegression, _LINEAR, "n_iter_", _two),
         # Plateaus check themselves.
