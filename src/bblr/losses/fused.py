@@ -1,7 +1,7 @@
 """Losses that run inside the fused kernels: value and residual of one block of rows.
 
-A loss names its code and its parameters (:class:`FusedLoss`); a loss that has none still works
-everywhere, by the slower way of one pass for the scores and one for the gradient.
+A loss states its code and its parameters (:class:`FusedLoss`); a loss without them still works
+everywhere, with one pass for the scores and one for the gradient.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIGMOID = 1
 
 
 class FusedLoss(NamedTuple):
-    """What a kernel must know of a loss of two classes.
+    """What a kernel must know of a loss for two classes.
 
     `low_positive` and `low_negative` are the probabilities that an example of either class keeps
     however wrong its score is; `span` is what the sigmoid adds. The sigmoid loss has `gamma` only.
@@ -38,6 +38,12 @@ class FusedLoss(NamedTuple):
         """Return the weight of each row times the Fisher information of its score."""
         out = np.empty(raw.shape)
         fisher_weights(self, raw, weight, out)
+        return out
+
+    def residual(self, raw: Floats, y: Floats, weight: Floats) -> Floats:
+        """Return the derivative of the weighted loss by each score."""
+        out = np.empty_like(raw)
+        value_residual(self, raw, y, weight, out)
         return out
 
     def positive_curvature(self, y: Floats, raw: Floats, weight: Floats) -> Floats:

@@ -7,8 +7,6 @@ is the logarithm of a product, taken once for every sixteen rows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -157,7 +155,7 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, o
 
 
 def along_grid(
-    fused: Any,
+    fused: object,
     raw: Floats,
     change: Floats,
     y: Floats,

@@ -1,4 +1,4 @@
-"""The Beta-Bernoulli loss of more than two classes, compiled: value, residuals, curvature."""
+"""The Beta-Bernoulli loss for more than two classes, compiled: value, residuals, curvature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 class FusedSoftmax(NamedTuple):
-    """What a kernel must know of the loss of more than two classes."""
+    """What a kernel must know of the loss for more than two classes."""
 
     low: Floats
     b: float
@@ -24,6 +24,12 @@ class FusedSoftmax(NamedTuple):
         """Return the weight of each row times the Fisher information of each of its scores."""
         out = np.empty(raw.shape)
         softmax_fisher(self, raw, weight, out)
+        return out
+
+    def residual(self, raw: Floats, y: Any, weight: Floats) -> Floats:
+        """Return the derivative of the weighted loss by each score."""
+        out = np.empty_like(raw)
+        softmax_residual(self, raw, y, weight, out)
         return out
 
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
