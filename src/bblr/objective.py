@@ -15,7 +15,7 @@ from bblr.designs import small_tables
 from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
-from bblr.designs.small_softmax import lbfgs_descent
+from bblr.designs.small_lbfgs import lbfgs_descent
 from bblr.losses import Loss
 from bblr.penalties import Gaussian, Penalty
 
@@ -95,8 +95,11 @@ class Objective(Generic[LossT]):
 
         A compiled descent knows losses with a fused form, and the L2 penalty.
         """
+        return self._compiled(self.design.columns)
+
+    def _compiled(self, columns: Floats | None) -> Floats | None:
         known = self.loss.fused is not None and self._has_l2
-        return self.design.columns if known else None
+        return columns if known else None
 
     def beside_rows(self) -> Any:
         """Return the same objective with its parameters where the rows are; None if that is here.
@@ -126,26 +129,28 @@ class Objective(Generic[LossT]):
     def lbfgs_descent(
         self, theta: Floats, precondition: Any, rules: Sequence[Any], memory: int
     ) -> Any:
-        """Descend by compiled steps of L-BFGS, where a row of a small table has several scores.
+        """Descend by compiled steps of L-BFGS, in a small table or the coordinates of a kernel.
 
-        See :func:`bblr.designs.small_softmax.lbfgs_descent` for what is returned.
+        See :func:`bblr.designs.small_lbfgs.lbfgs_descent` for what is returned.
         """
-        if self.columns is None or self.n_scores == 1:
+        one = self.n_scores == 1
+        columns = self._compiled(self.design.kernel_columns) if one else self.columns
+        if columns is None:
             return None
         if precondition is None:
             precondition = self.preconditioner(theta)
+        curvature: Any
+        if one:
+            curvature = None, precondition.diagonal[None], None
+        else:
+            vectors = np.ascontiguousarray(precondition.vectors)
+            curvature = vectors, precondition.diagonal, precondition.totals
         with one_blas_thread(len(self.y)):
             found = lbfgs_descent(
-                self.columns, self.y, self.weight, self.loss.fused, self._l2,
-                self.design.n_features, self.by_score(theta),
-                (
-                    np.ascontiguousarray(precondition.vectors),
-                    precondition.diagonal,
-                    precondition.totals,
-                ),
-                small_tables.Rules(*rules), self.unit, memory,
+                columns, self.y, self.weight, self.loss.fused, self._l2, self.design.n_features,
+                self.by_score(theta), *curvature, small_tables.Rules(*rules), self.unit, memory,
             )  # fmt: skip
-        return found[0].ravel(), *found[1:]
+        return found[0].ravel(), found[1], found[2][:, 0] if one else found[2], *found[3:]
 
     def newton_path(
         self,

@@ -95,7 +95,7 @@ default="accuracy"
         As in :class:`BBLRClassifier`.
     cv : int, splitter or iterable, default=5
         Folds. An integer means stratified folds in random order, fewer where a class has not as
-        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+        many examples, and three divisions of the data where there are fewer than 1,000 examples.
         Rows in order of time or in groups want a splitter that respects it, such as
         ``TimeSeriesSplit()``, or ``GroupKFold()`` with `groups` in ``fit``.
     n_jobs : int or None, default=None
