@@ -44,9 +44,9 @@ default="rbf"
         ``fit``, (n_samples, n_training_samples) to predict. A callable gets two sets of rows and
         returns the matrix of their similarities.
     kernel_gamma : {"scale", "auto"} or float, default="scale"
-        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is
-        1 / (n_features * X.var()), "auto" 1 / n_features. (`gamma_min` and `gamma_max` are the
-        sharpness of the loss.)
+        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is 1 over the sum of the
+        variances of the columns, which for standardised columns is SVC's; "auto" is
+        1 / n_features. (`gamma_min` and `gamma_max` are the sharpness of the loss.)
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0
