@@ -30,8 +30,8 @@ def plot_outliers(names):
     clean = [error for (_, kind), error in errors.items() if kind == "clean"]
     assert max(clean) - min(clean) < 0.3
     assert abs(errors[OURS, "6 % strays"] - errors[OURS, "clean"]) < 0.5
-    for rival in (LR, "linear SVM"):
-        assert errors[rival, "6 % strays"] > 2 * errors[OURS, "6 % strays"]
+    for baseline in (LR, "linear SVM"):
+        assert errors[baseline, "6 % strays"] > 2 * errors[OURS, "6 % strays"]
     ours = dict(zip(shares, curves[OURS], strict=True))
     assert abs(ours[0.3] - ours[0.0]) < 0.5
     assert abs(ours[0.4] - curves[LR][-1]) < 2 and ours[0.4] > 20
