@@ -107,12 +107,12 @@ def plot_proofs(names):
 
 @claim
 def plot_entity_resolution(names):
-    share, said_yes = names["share"], names["said_yes"]
+    share, n_yes = names["share"], names["n_yes"]
     for name, ways in share.items():
         alone, offer, linked = ways.values()
         assert offer > alone + 3
         assert abs(linked - offer) < 1.5
-        assert said_yes[name] < names["n_matches"]
+        assert n_yes[name] < names["n_matches"]
     first, second = share.values()
     assert first["one pair at a time"] < second["one pair at a time"]
 
