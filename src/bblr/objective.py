@@ -118,9 +118,9 @@ class Objective(Generic[LossT]):
         if self.columns is None or self.n_scores > 1:
             return None
         return small_tables.newton_descent(
-            self.columns, self.design.square_lengths, self.y, self.weight, self.loss.fused,
-            self._l2, self.design.n_features, theta, small_tables.Rules(*rules), self.unit,
-            self.total, sample_rows(self.size),
+            self.columns, self._lengths, self.y, self.weight, self.loss.fused, self._l2,
+            self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
+            sample_rows(self.size),
         )  # fmt: skip
 
     def lbfgs_descent(
@@ -138,7 +138,11 @@ class Objective(Generic[LossT]):
             found = lbfgs_descent(
                 self.columns, self.y, self.weight, self.loss.fused, self._l2,
                 self.design.n_features, self.by_score(theta),
-                (precondition.vectors, precondition.diagonal, precondition.totals),
+                (
+                    np.ascontiguousarray(precondition.vectors),
+                    precondition.diagonal,
+                    precondition.totals,
+                ),
                 small_tables.Rules(*rules), self.unit, memory,
             )  # fmt: skip
         return found[0].ravel(), *found[1:]
@@ -153,7 +157,7 @@ class Objective(Generic[LossT]):
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
         first = self.weight if first_weight is None else first_weight
         return small_tables.newton_path(
-            self.columns, self.design.square_lengths, self.y, self.weight, first,
+            self.columns, self._lengths, self.y, self.weight, first,
             self.loss.fused, np.array(gammas), self._l2, self.design.n_features,
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
             min(1.0, float(first.max())), self.total, sample_rows(self.size),
@@ -162,6 +166,12 @@ class Objective(Generic[LossT]):
     @property
     def _has_l2(self) -> bool:
         return type(self.penalty) is Gaussian
+
+    @property
+    def _lengths(self) -> Vector | None:
+        """The squared length of each row, where a curvature needs it to draw rows."""
+        every = self.n_rows <= sample_rows(self.size)
+        return None if every else self.design.square_lengths
 
     @property
     def _l2(self) -> float:

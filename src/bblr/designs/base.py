@@ -110,7 +110,9 @@ class Design(ABC):
         Beyond `most` rows of positive weight, about that many are drawn in proportion to
         weight * size: heavy tails make evenly drawn rows useless.
         """
-        rows, own = systematic(weight, size, most)
+        rows = np.flatnonzero(weight > 0.0)
+        # Without a draw there is nothing to compile for one.
+        rows, own = systematic(weight, size, most) if len(rows) > most else (rows, weight[rows])
         return self.curvature(rows, own, centre)
 
     def beside_rows(

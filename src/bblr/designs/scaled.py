@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Design, Floats, Look
 from bblr.designs.rows import Rows, Vector
 from bblr.losses import Loss
@@ -166,7 +167,11 @@ class ScaledDesign:
 
     def scores(self, theta: Floats) -> Vector:
         """Return the raw scores of every row."""
-        return self.design.scores(*self.unpack(theta))
+        if self.columns is None:
+            return self.design.scores(*self.unpack(theta))
+        with one_blas_thread(self.design.n_rows):
+            raw = self.columns.T @ theta.T
+        return raw[:, 0] if len(theta) == 1 else raw
 
     def _parameter_gradient(self, gradient: Floats, slopes: Floats) -> Floats:
         out = np.empty((len(gradient), self.size))
@@ -230,6 +235,9 @@ class ScaledDesign:
     @cached_property
     def square_lengths(self) -> Vector:
         """The squared length of each row in these coordinates."""
+        if self.columns is not None:
+            squares = np.einsum("ji,ji->i", self.columns, self.columns)
+            return squares if self.fit_intercept else squares + 1.0
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
     def lengths(self, rows: NDArray[np.intp]) -> Floats:

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import shared_eigenvectors
-from bblr.training.compiled.settling import inverse_factor, row_variances
+from bblr.training.compiled.settling import alone_scores
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
@@ -28,8 +28,6 @@ MAX_PARAMETERS = 1500
 MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
 # Rows from which the information is estimated, for each parameter.
 _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
-# Up to this many parameters plain loops are as fast as BLAS and need no other thread.
-_SLIM = 128
 # The correction of a row that determines its own score is cut off here.
 LEAST_REST = 0.1
 
@@ -55,7 +53,7 @@ class Drawn(NamedTuple):
     `Z` is column-major, with a last column of ones where there is an intercept, `weight` adds up
     to that of all rows, and `unit` is the weight that is taken away with a row: 1, or all of it if
     less.
-    `counted` are the weights before any bound.
+    `counted` are the weights before any bound. `every` says whether none was left out that counts.
     """
 
     Z: Floats
@@ -63,6 +61,7 @@ class Drawn(NamedTuple):
     weight: Floats
     unit: Floats
     counted: Floats
+    every: bool
 
 
 def some_of(n_rows: int, most: int) -> NDArray[np.intp]:
@@ -101,7 +100,7 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     if objective.each is not None:
         one = np.array(objective.each)[objective.loss.layout.codes(y)]
     unit = np.minimum(whole, one) * (weight / whole)
-    return Drawn(Z, y, weight * share, unit, whole)
+    return Drawn(Z, y, weight * share, unit, whole, every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +125,9 @@ class Laplace:
 
     def variance(self, Z: Floats) -> Floats:
         """Return the variance of the raw score of each row; `Z` is column-major."""
-        if len(self.inverse) > _SLIM:
-            # The inverse is triangular: half the work of a plain product.
-            along = dtrmm(1.0, self.inverse.T, Z, side=1)
-            return np.einsum("ij,ij->i", along, along)
-        out = np.empty(len(Z))
-        row_variances(Z.T, self.inverse, out)
-        return out
+        # The inverse is triangular: half the work of a plain product.
+        along = dtrmm(1.0, self.inverse.T, Z, side=1)
+        return np.einsum("ij,ij->i", along, along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,13 +165,6 @@ def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
     if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
-    if objective.columns is not None and objective.n_rows <= _MIN_ROWS:
-        fisher = objective.fisher(raw)
-        l2 = objective.penalty.curvature(np.zeros(1))[0]
-        inverse, effective = inverse_factor(
-            objective.columns, fisher, l2, design.n_features, total
-        )
-        return Laplace(_existing(inverse, effective < 0), effective)
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
     near = objective.beside_rows()
     if near is not None:
@@ -216,6 +204,18 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
     if not objective.design.fit_intercept:
         intercepts = np.zeros(classes)
     return MulticlassLaplace(preconditioner, vectors, inverse, intercepts, effective)
+
+
+def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Floats:
+    """Return the raw scores of the drawn rows as if each had not been trained on."""
+    if objective.columns is None or objective.n_scores > 1 or not drawn.every:
+        return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
+    Zt, d = drawn.Z.T, objective.design.n_features
+    alone, settled = alone_scores(
+        Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
+        objective.penalty.curvature(np.zeros(1))[0], d, objective.total, LEAST_REST,
+    )  # fmt: skip
+    return _existing(alone, settled < 0)
 
 
 def leave_one_out(objective: Fitted, theta: Floats, drawn: Drawn, about: Covariance) -> Floats:

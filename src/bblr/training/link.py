@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import floats, namespace
 from bblr.losses import BetaBernoulli, Plateaus
-from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau, plateaus_of
+from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau
 
 Floats = NDArray[np.float64]
 
@@ -125,8 +125,7 @@ def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateau
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
         for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
     ]
-    free = min(ends, key=itemgetter(1))[0]
-    low, high = plateaus_of(free)
+    free, _, (low, high) = min(ends, key=itemgetter(1))
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
 
 

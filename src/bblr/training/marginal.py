@@ -22,7 +22,7 @@ from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.compiled.settling import Limits, settle_round, stray_share
+from bblr.training.compiled.settling import alone_scores, stray_rates_of_two, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -30,6 +30,7 @@ from bblr.training.laplace import (
     draw_rows,
     laplace,
     leave_one_out,
+    scores_alone,
     some_of,
 )
 from bblr.training.start import (
@@ -184,8 +185,7 @@ def _cost_alone(settled: Settled) -> float:
     drawn = draw_rows(objective)
     if drawn is None:
         return objective.value(settled.theta)
-    about = laplace(objective, settled.theta, objective.scores(settled.theta))
-    raw = leave_one_out(objective, settled.theta, drawn, about)
+    raw = scores_alone(objective, settled.theta, objective.scores(settled.theta), drawn)
     return float(drawn.counted @ objective.loss.value(drawn.y, raw))
 
 
@@ -229,26 +229,26 @@ def _settle_few(
     """Estimate with two classes on a sample of rows, by compiled steps."""
     Zt, y, weight = drawn.Z.T, drawn.y, drawn.weight
     total, d = float(weight.sum()), objective.design.n_features
+    gamma, most_l2 = objective.loss.gamma, _most_l2(objective)
     units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)
-    limits = Limits(
-        _LEAST_L2, _most_l2(objective), total, _STRAY + _TRUE, _MOST_LOW, _EM_STEPS, LEAST_REST
-    )
+    limits = total + _STRAY + _TRUE, _MOST_LOW, _EM_STEPS
     l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
     n_iter = rounds = 0
     theta = np.ascontiguousarray(theta)
     while rounds < _ROUNDS:
         rounds += 1
-        fused = FusedLoss(BETA_BERNOULLI, objective.loss.gamma, low[1], low[0], 1.0 - low.sum())
-        theta, _, raw, taken, _ = newton_descent(
-            Zt, weight, y, weight, fused, l2, d, theta, *units
-        )
+        fused = FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], 1.0 - low.sum())
+        theta, _, raw, taken, _ = newton_descent(Zt, None, y, weight, fused, l2, d, theta, *units)
         n_iter += taken
-        square = float(theta[:d] @ theta[:d])
-        new_l2, new_low = settle_round(
-            Zt, raw, y, weight, drawn.unit, fused, square, d, l2, low, pseudo, limits
+        alone, settled = alone_scores(
+            Zt, raw, y, weight, drawn.unit, fused, l2, d, total, LEAST_REST
         )
-        new_l2 = new_l2 if unknown.penalty else l2
-        new_low = new_low if unknown.plateaus else low
+        new_l2, new_low = l2, low
+        if unknown.penalty:
+            square = max(float(theta[:d] @ theta[:d]), 1e-300)
+            new_l2 = min(max(settled / square, _LEAST_L2), most_l2)
+        if unknown.plateaus:
+            new_low = stray_rates_of_two(alone, y, weight, gamma, low, pseudo, *limits)
         steady = _is_steady(new_l2, l2, new_low, low)
         l2, low = new_l2, new_low
         if steady:

@@ -17,8 +17,7 @@ from bblr.solvers import Solution
 from bblr.training.laplace import (
     MAX_PARAMETERS,
     draw_rows,
-    laplace,
-    leave_one_out,
+    scores_alone,
 )
 from bblr.training.link import Link
 from bblr.training.start import Fitted
@@ -55,8 +54,7 @@ def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrate
         if drawn is not None:
             raw = solution.raw
             raw = objective.scores(solution.theta) if raw is None else raw
-            about = laplace(objective, solution.theta, raw)
-            scores = leave_one_out(objective, solution.theta, drawn, about)
+            scores = scores_alone(objective, solution.theta, raw, drawn)
             decision = objective.loss.decision(scores)
             return fit_link(decision, drawn.y, drawn.weight, free=free)
     return _held_out(objective, descent)
