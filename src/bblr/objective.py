@@ -98,6 +98,11 @@ class Objective(Generic[LossT]):
         known = self.loss.fused is not None and self._has_l2
         return self.design.columns if known else None
 
+    @property
+    def newton_columns(self) -> Floats | None:
+        """The same for compiled Newton steps, which know rows of one score."""
+        return self.columns if self.n_scores == 1 else None
+
     def beside_rows(self) -> Any:
         """Return the same objective with its parameters where the rows are; None if that is here.
 
@@ -115,10 +120,11 @@ class Objective(Generic[LossT]):
 
         See :func:`bblr.designs.small_tables.newton_descent` for what is returned.
         """
-        if self.columns is None or self.n_scores > 1:
+        columns = self.newton_columns
+        if columns is None:
             return None
         return small_tables.newton_descent(
-            self.columns, self._lengths, self.y, self.weight, self.loss.fused, self._l2,
+            columns, self._lengths, self.y, self.weight, self.loss.fused, self._l2,
             self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
             sample_rows(self.size),
         )  # fmt: skip

@@ -208,7 +208,7 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
 
 def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Floats:
     """Return the raw scores of the drawn rows as if each had not been trained on."""
-    if objective.columns is None or objective.n_scores > 1 or not drawn.every:
+    if objective.newton_columns is None or not drawn.every:
         return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
     Zt, d = drawn.Z.T, objective.design.n_features
     alone, settled = alone_scores(
