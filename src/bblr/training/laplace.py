@@ -213,7 +213,7 @@ def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Fl
     Zt, d = drawn.Z.T, objective.design.n_features
     alone, settled = alone_scores(
         Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
-        objective.penalty.curvature(np.zeros(1))[0], d, objective.total, LEAST_REST,
+        objective.l2, d, objective.total, LEAST_REST,
     )  # fmt: skip
     return _existing(alone, settled < 0)
 
