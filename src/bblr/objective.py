@@ -108,14 +108,14 @@ class Objective(Generic[LossT]):
         """The same for compiled Newton steps, which know rows of one score."""
         return self.columns if self.n_scores == 1 else None
 
-    def beside_rows(self) -> Any:
-        """Return the same objective with its parameters where the rows are; None if that is here.
+    def on_device(self) -> Any:
+        """Return the same objective with its parameters on the rows' device; None if that is here.
 
         There, a step of Newton's method waits for a few numbers instead of gradients and matrices.
         """
         if self.n_scores > 1 or self.l2 is None or not has_matrix(self.design):
             return None
-        return self.design.beside_rows(
+        return self.design.on_device(
             y=self.y, weight=self.weight, loss=self.loss, l2=self.l2, unit=self.unit,
             total=self.total, most=sample_rows(self.size),
         )  # fmt: skip

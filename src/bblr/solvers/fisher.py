@@ -49,7 +49,7 @@ class FisherScoring:
         if found is not None:
             return found
         # Where the parameters are does not matter to the steps.
-        near = objective.beside_rows() if hasattr(objective, "beside_rows") else None
+        near = objective.on_device() if hasattr(objective, "on_device") else None
         if near is not None:
             objective, start = near, near.parameters(start)
         here = evaluate(objective, start)

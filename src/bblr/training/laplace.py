@@ -33,11 +33,11 @@ LEAST_REST = 0.1
 
 
 class Covariance(Protocol):
-    """The covariance of the weights about a fit, wherever it is."""
+    """The covariance of the weights around a fit, on whichever device it is."""
 
     @property
     def effective(self) -> float:
-        """How many of the weights the data have settled, rather than the penalty."""
+        """Effective number of parameters: how many the data determine, rather than the penalty."""
 
     @property
     def precondition(self) -> Callable[[Floats], Floats]:
@@ -166,7 +166,7 @@ def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
-    near = objective.beside_rows()
+    near = objective.on_device()
     if near is not None:
         found: Covariance = near.covariance(raw, rows)
         return found

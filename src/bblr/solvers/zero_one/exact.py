@@ -199,7 +199,7 @@ def _complete(
 
 
 def _around(rows: Sequence[Row], weight: Floats, progress: Progress | None = None) -> _Cell:
-    """Return the best cell of rows with two parameters, examining both sides of each breakpoint."""
+    """Return the best cell of rows with two parameters, on both sides of each breakpoint."""
     best = _Cell(np.inf, np.empty(0, np.int8))
     for pivot in rows:
         if progress is not None and progress.expired and best.loss < np.inf:
