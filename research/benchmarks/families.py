@@ -241,7 +241,7 @@ TIME_RATIO = "time / cleanlab's"
 
 
 def time_audits(run: Run, names: tuple[str, ...], repeats: int) -> Measured:
-    """Time audits of tables with 10 % flipped labels against cleanlab's, as both come."""
+    """Time audits of tables with 10 % flipped labels against cleanlab's, at default settings."""
     own, baseline, notes, record = 0.0, 0.0, [], {}
     for name in names:
         X, y = load_audited(name)

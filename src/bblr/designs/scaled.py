@@ -287,12 +287,12 @@ class ScaledDesign:
             out[d, d] = total
         return out
 
-    def beside_rows(self, **told: Any) -> Any:
-        """Return the objective of one score with its parameters where the rows are, or None."""
+    def on_device(self, **settings: Any) -> Any:
+        """Return the objective of one score with its parameters on the rows' device, or None."""
         if not self.design.is_remote:
             return None
         units = self.centre, self.scale, self.fit_intercept
-        return self.design.beside_rows(self.square_lengths, *units, **told)
+        return self.design.on_device(self.square_lengths, *units, **settings)
 
     def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

@@ -54,7 +54,7 @@ class Entry:
         Whether an object whose parts are of the right kinds makes sense as a whole.
     """
 
-    cls: type
+    cls: type[Any]
     required: str = ""
     optional: str = ""
     sound: Callable[[Any], bool] = lambda _: True

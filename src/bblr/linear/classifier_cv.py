@@ -284,8 +284,9 @@ default="accuracy"
             solution = self._fit_path(path, objective, descent, monitor)
             final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
-            link = Calibrated.of_loss(final.loss)
-            if not monitor.stopped:
+            if monitor.stopped:
+                link = Calibrated.of_loss(final.loss)
+            else:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self
