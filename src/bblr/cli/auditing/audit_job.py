@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from rich.console import Console
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from bblr._atomic import whole_file
-from bblr._settings import SettingError, check_writable
+from bblr._bars import Bar
+from bblr._settings import SettingError, as_options, check_writable
 from bblr.audit import LabelErrors, find_label_errors
-from bblr.cli.audit_report import estimate, evidence, flip_rates, render_audit
-from bblr.cli.audited import Audited, read_audited
-from bblr.cli.fit_job import build_classifier, fitting
-from bblr.cli.fit_summary import filled
-from bblr.cli.running import guarded, say, say_notes, writing
+from bblr.cli.auditing.audit_reasons import Reason, reasons
+from bblr.cli.auditing.audit_report import estimate, evidence, flip_rates, render_audit
+from bblr.cli.auditing.audited import Audited, read_audited
+from bblr.cli.fit_job import build_classifier, fitting, scaling_of
+from bblr.cli.fit_summary import filled, shown_classes
+from bblr.cli.running import guarded, say_notes, writing
+from bblr.io.model import SavedModel, Typical
+from bblr.io.results import Results
 from bblr.io.tables.training_table import ColumnChoices
 
 __all__ = ["AuditJob", "run_audit"]
 
 # What ranked best on other data than those of the claim; see docs/audit.md.
 USUAL = "BBLRClassifier"
-_HEADER = ("row", "given", "suggested", "probability", "score", "wrong_plateau")
+_HEADER = ("row", "label", "suggested", "probability", "against")
 _MOST = 10
 
 
@@ -48,6 +51,8 @@ class AuditJob:
     jobs: int | None
     seed: int
     out: Path
+    with_columns: bool
+    json: Path | None
 
     @property
     def report(self) -> Path:
@@ -77,22 +82,25 @@ def run_audit(job: AuditJob) -> int:
     """
 
     def work(messages: Console) -> None:
-        classifier = job.prepared()
+        classifier, results = job.prepared(), Results("audit", job.json)
         data = read_audited(job.data, job.columns)
         say_notes(messages, data.notes)
         start = time.perf_counter()
-        found = _audit(job, classifier, data, messages)
+        with Bar(messages, "Auditing") as bar:
+            bar.tell(None, "scoring rows by models that were trained without them")
+            found = _audit(job, classifier, data, messages)
+            bar.tell(None, "looking for reasons")
+            why = reasons(data, found, _whole_model(classifier, data))
         seconds = time.perf_counter() - start
         how = "in sample" if job.in_sample else "out of fold"
         method = f"{type(classifier).__name__}, {how}"
-        table, page = _table(data, found), render_audit(data, found, method, job.out.name)
-        for path, text in ((job.out, table), (job.report, page)):
+        page = render_audit(data, found, why, method, job.out.name)
+        for path, text in ((job.out, _table(job, data, found, why)), (job.report, page)):
             with writing("out"), whole_file(path) as file:
                 file.write(text.encode())
-        results = Console()
-        for line in _lines(data, found, f"{method}, in {seconds:.1f} s"):
-            say(results, line)
-        say(results, f"Wrote {job.out} and {job.report}")
+        results.say(_lines(data, found, f"{method}, in {seconds:.1f} s"))
+        results.say([f"Wrote {job.out} and {job.report}"])
+        results.save(_record(job, data, found, why) | {"seconds": seconds})
 
     return guarded(work, "Stopped; nothing was written.")
 
@@ -102,9 +110,8 @@ def _audit(job: AuditJob, classifier: Any, data: Audited, messages: Console) -> 
     if "Kernel" in type(classifier).__name__:
         from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-        model = make_pipeline(
-            MaxAbsScaler() if sp.issparse(data.X) else StandardScaler(), classifier
-        )
+        sparse = hasattr(data.X, "toarray")
+        model = make_pipeline(MaxAbsScaler() if sparse else StandardScaler(), classifier)
     with fitting(classifier, messages):
         try:
             return find_label_errors(
@@ -123,13 +130,22 @@ def _audit(job: AuditJob, classifier: Any, data: Audited, messages: Console) -> 
             raise
 
 
+def _whole_model(classifier: Any, data: Audited) -> SavedModel:
+    """Return a model of all rows, whose columns give reasons."""
+    scaling = scaling_of(data.X) if "Kernel" in type(classifier).__name__ else None
+    X = data.X if scaling is None else scaling.apply(data.X)
+    with warnings.catch_warnings():  # those of the folds have been told
+        warnings.simplefilter("ignore")
+        model = clone(classifier).fit(X, data.y)
+    return SavedModel(model, data.layout, len(data.y), scaling, typical=Typical.of(data.X))
+
+
 def _lines(data: Audited, found: LabelErrors, how: str) -> Iterator[str]:
-    n, target = len(data.y), "" if data.target is None else f", target {data.target!r}"
-    yield f"{n:,} rows, {data.X.shape[1]:,} features{target}"
-    yield from filled(data.columns)
-    classes, counts = np.unique(data.y, return_counts=True)
-    shown = [f"{k} ({c:,})" for k, c in zip(classes.tolist(), counts.tolist(), strict=True)]
-    yield f"{len(classes)} classes: {', '.join(shown[:_MOST])}{', …' if shown[_MOST:] else ''}"
+    n, target = len(data.y), data.layout.target
+    of = "" if target is None else f", target {target!r}"
+    yield f"{n:,} rows, {data.X.shape[1]:,} features{of}"
+    yield from filled(data.layout.columns)
+    yield shown_classes(data.y)
     yield how
     share = f" ({100 * found.n_errors / n:.1f} %)" if found.n_errors else ""
     yield "; ".join(filter(None, [f"{estimate(found)}{share}", evidence(found)]))
@@ -142,27 +158,53 @@ def _lines(data: Audited, found: LabelErrors, how: str) -> Iterator[str]:
         yield f"look first at data {'row' if len(first) == 1 else 'rows'} {rows}"
 
 
-def _table(data: Audited, found: LabelErrors) -> str:
-    """Return a line a row, the most evident errors first, with the row's own columns."""
-    order = found.ranking
-    columns = [
-        order + 1,
-        data.y[order],
-        found.suggested[order],
-        [f"{p:.4g}" for p in found.probability[order].tolist()],
-        [f"{s:.5g}" for s in found.scores[order].tolist()],
-        np.where(found.wrong_plateau[order], "true", "false"),
+def _table(job: AuditJob, data: Audited, found: LabelErrors, why: dict[int, list[Reason]]) -> str:
+    """Return a line a row, the most probable errors first."""
+    frame = found.to_frame()
+    rows = frame.index.to_numpy()
+    table = frame.reset_index()[["row", "label", "suggested"]].assign(row=rows + 1)
+    table["probability"] = [f"{p:.4g}" for p in frame["probability"]]
+    table["against"] = [
+        "; ".join(f"{reason.column}={reason.value}" for reason in why.get(i, ()))
+        for i in rows.tolist()
     ]
-    names = list(_HEADER)
-    if data.own is not None:
-        names += _own_names(list(data.own.columns))
-        own = data.own.iloc[order]
-        columns += [own[name].astype(object).where(own[name].notna(), "") for name in own.columns]
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(zip(*(_plain(column) for column in columns), strict=True))
-    return text.getvalue()
+    if job.with_columns and data.own is not None:
+        own = data.own.iloc[rows].reset_index(drop=True)
+        own.columns = _own_names(list(own.columns))
+        table = table.join(own)
+    return str(table.to_csv(index=False, lineterminator="\n"))
+
+
+def _record(
+    job: AuditJob, data: Audited, found: LabelErrors, why: dict[int, list[Reason]]
+) -> dict[str, Any]:
+    classes, counts = np.unique(data.y, return_counts=True)
+    return {
+        "data": data.name,
+        "out": str(job.out),
+        "report": str(job.report),
+        "rows": len(data.y),
+        "features": data.X.shape[1],
+        "target": data.layout.target,
+        "classes": classes,
+        "class_rows": counts,
+        "classifier": job.classifier or USUAL,
+        "in_sample": job.in_sample,
+        "wrong_labels": found.n_errors,
+        "more_likely_wrong": int(found.wrong_plateau.sum()),
+        "flip_rates": found.flip_rates,
+        "suspects": [
+            {
+                "row": i + 1,
+                "label": data.y[i],
+                "suggested": found.suggested[i],
+                "probability": float(found.probability[i]),
+                "against": [reason._asdict() for reason in why.get(i, ())],
+            }
+            for i in found.indices.tolist()
+        ],
+        "notes": [as_options(note) for note in data.notes],
+    }
 
 
 def _own_names(own: list[str]) -> list[str]:
@@ -176,7 +218,3 @@ def _own_names(own: list[str]) -> list[str]:
             taken.add(new)
         names.append(new)
     return names
-
-
-def _plain(column: Any) -> list[Any]:
-    return column if isinstance(column, list) else column.tolist()
