@@ -68,7 +68,9 @@ def fit(
     check: Annotated[
         bool,
         typer.Option(
-            " /--no-check", help="Save time: tell no figures of rows that were held out."
+            " /--no-check",
+            help="Save time: tell no figures of rows that were held out.",
+            show_default=False,
         ),
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,

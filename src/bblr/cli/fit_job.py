@@ -141,12 +141,12 @@ def run_fit(job: FitJob) -> int:
         _check_counts(training.y, job.classifier)
         scaling = scaling_of(training.X) if "Kernel" in job.classifier else None
         X = training.X if scaling is None else scaling.apply(training.X)
-        checked = HeldOut("no held-out figures: --no-check was given", None)
-        if job.check:
-            checked = held_out(classifier, X, training.y, job.seed, messages)
         start = time.perf_counter()
         _fit(classifier, X, training.y, messages)
         seconds = time.perf_counter() - start
+        checked = HeldOut("no held-out figures: --no-check was given", None)
+        if job.check:
+            checked = held_out(classifier, X, training.y, job.seed, messages)
         typical = Typical.of(training.X)
         model = SavedModel(classifier, training.layout, len(training.y), scaling, typical=typical)
         predicted = classifier.predict(X)

@@ -52,20 +52,26 @@ def held_out(classifier: Any, X: Any, y: np.ndarray, seed: int, messages: Consol
     needed = 3 if type(classifier).__name__.endswith("CV") else 2
     if least < needed:
         rare = classes[np.argmin(np.bincount(codes))]
-        return HeldOut(f"no held-out figures: class {rare.item()!r} has {least} row(s)", None)
+        return HeldOut(f"no held-out figures: class {rare.item()!r} has too few rows", None)
     n_folds = min(_FOLDS, least)
     size = X.shape[0] * X.shape[1] * len(classes)
     once = size > _ALL_FOLDS or any(word in type(classifier).__name__ for word in _SLOW)
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes))
     folds = folds[:1] if once else folds
     tally = Tally(len(classes))
-    with Bar(messages, "Checking on held-out rows") as bar, warnings.catch_warnings():
+    with (
+        Bar(messages, "Checking on held-out rows", estimate=True) as bar,
+        warnings.catch_warnings(),
+    ):
         # Told of by the fit of all rows.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
         for done, (train, test) in enumerate(folds):
             bar.tell(done / len(folds), f"part {done + 1} of {len(folds)}")
-            model = clone(classifier).fit(X[train], y[train])
+            try:
+                model = clone(classifier).fit(X[train], y[train])
+            except ValueError as error:  # what all rows can do, a part of them need not
+                return HeldOut(f"no held-out figures: {error}", None)
             predicted = np.searchsorted(classes, model.predict(X[test]))
             if hasattr(model, "predict_proba"):
                 tally.add(codes[test], predicted, model.predict_proba(X[test]))

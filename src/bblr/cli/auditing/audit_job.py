@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import make_pipeline
 
 from bblr._atomic import whole_file
@@ -34,6 +34,8 @@ __all__ = ["AuditJob", "run_audit"]
 USUAL = "BBLRClassifier"
 _HEADER = ("row", "label", "suggested", "probability", "against")
 _MOST = 10
+# Folds of an audit.
+_FITS = 5
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,9 @@ def run_audit(job: AuditJob) -> int:
         data = read_audited(job.data, job.columns)
         say_notes(messages, data.notes)
         start = time.perf_counter()
-        with Bar(messages, "Auditing") as bar:
-            bar.tell(None, "scoring rows by models that were trained without them")
-            found = _audit(job, classifier, data, messages)
-            bar.tell(None, "looking for reasons")
+        with Bar(messages, "Auditing", estimate=True) as bar:
+            found = _audit(job, classifier, data, messages, bar)
+            bar.tell(_FITS / (_FITS + 1), "looking for reasons")
             why = reasons(data, found, _whole_model(classifier, data))
         seconds = time.perf_counter() - start
         how = "in sample" if job.in_sample else "out of fold"
@@ -105,13 +106,46 @@ def run_audit(job: AuditJob) -> int:
     return guarded(work, "Stopped; nothing was written.")
 
 
-def _audit(job: AuditJob, classifier: Any, data: Audited, messages: Console) -> LabelErrors:
-    model = classifier
+class Counted(TransformerMixin, BaseEstimator):
+    """A step that changes nothing and tells of each fit.
+
+    Parameters
+    ----------
+    tell : callable
+        Called when a fit begins; a function, so that copies of the step share it.
+    """
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell = tell
+
+    def fit(self, X: Any, y: Any = None) -> Counted:
+        """Tell of it."""
+        self.tell()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows as they are."""
+        return X
+
+
+def _audit(
+    job: AuditJob, classifier: Any, data: Audited, messages: Console, bar: Bar
+) -> LabelErrors:
+    steps, begun = [], [0]
+
+    def tell() -> None:
+        searching = type(classifier).__name__.endswith("CV") and begun[0] == 0
+        bar.tell(begun[0] / (_FITS + 1), "search" if searching else f"fit {begun[0] + 1}")
+        begun[0] += 1
+
+    # A function of this process cannot count fits in another one.
+    if job.jobs == 1:
+        steps.append(Counted(tell))
     if "Kernel" in type(classifier).__name__:
         from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-        sparse = hasattr(data.X, "toarray")
-        model = make_pipeline(MaxAbsScaler() if sparse else StandardScaler(), classifier)
+        steps.append(MaxAbsScaler() if hasattr(data.X, "toarray") else StandardScaler())
+    model = make_pipeline(*steps, classifier) if steps else classifier
     with fitting(classifier, messages):
         try:
             return find_label_errors(
