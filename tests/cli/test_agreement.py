@@ -210,7 +210,7 @@ def test_scores_are_those_in_memory(folder, monkeypatch, ending):
         assert scores["class_auc"][k] == pytest.approx(roc_auc_score(own, column))
         precision = average_precision_score(own, column)
         assert scores["average_precision"][k] == pytest.approx(precision)
-    assert f"70, {scores['errors']} errors" in result.stdout
+    assert f"errors             {scores['errors']}" in result.stdout
 
 
 def test_the_same_seed_gives_the_same_file(folder):

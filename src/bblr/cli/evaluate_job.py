@@ -86,7 +86,8 @@ def _count(tally: Tally, model: SavedModel, block: Block, path: Path) -> None:
 
 
 def _lines(scores: Scores, classes: list[Any]) -> Iterator[str]:
-    yield f"rows               {scores.rows:,}, {scores.errors:,} errors"
+    yield f"rows               {scores.rows:,}"
+    yield f"errors             {scores.errors:,}"
     yield from scores.overall()
     yield from scores.by_class(classes)
     yield from scores.calibrated(classes)

@@ -204,7 +204,11 @@ def _row(
             {"column": names[j], "value": values.get(names[j]), "contribution": parts[j]}
             for j in ranked
         ],
-        "turning_points": list(_turns(model, x, int(order[0]), int(order[1]), parts)),
+        "turning_points": [
+            turn
+            for turn in _turns(model, x, int(order[0]), int(order[1]), parts)
+            if values.get(turn["column"]) != "missing"
+        ],
         "label": None if labels is None else labels[i].item(),
         "training_weight": None if weights is None else float(weights[i]),
     }
@@ -258,7 +262,7 @@ def _row_lines(row: dict[str, Any], top: int) -> Iterator[str]:
     left = row["contributions"][top:]
     if left:
         rest = sum(each["contribution"] for each in left)
-        yield f"  {f'{len(left)} more columns':<{wide}}  {rest:+.3f}"
+        yield f"  {f'and {len(left)} more':<{wide}}  {rest:+.3f}"
     if not row["adds_up"]:
         yield "(each as if that column alone were as in the average row; they need not add up)"
     for turn in row["turning_points"]:

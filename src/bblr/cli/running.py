@@ -21,8 +21,8 @@ from bblr.io.tables.blocks import Block, Reader
 from bblr.io.tables.training_table import ColumnChoices
 
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
-# Characters of a cell.
-_LONGEST = 40
+# Characters of a cell that are shown, and columns that are named.
+_LONGEST, _MOST = 40, 10
 _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
 
 
@@ -165,7 +165,8 @@ def blocks_of(
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{name!r} ({count:,})" for name, count in counts.items())
+    shown = ", ".join(f"{name!r} ({n:,})" for name, n in list(counts.items())[:_MOST])
+    return shown + (f", … ({len(counts)} columns in all)" if len(counts) > _MOST else "")
 
 
 def shown_cell(cell: Any) -> str:
