@@ -119,7 +119,7 @@ def test_explain(case):
     result = bblr("explain", folder / "model.bblr", new, "--row", 6, "--row", 20,
                   "--json", folder / "explain.json")  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    for row in record(folder, "explain")["rows"]:
+    for row in record(folder, "explain")["explained"]:
         parts = [each["contribution"] for each in row["contributions"]]
         assert sum(parts) == pytest.approx(row["margin"] - row["average_margin"], abs=1e-6)
         assert row["margin"] >= 0 and 0 <= row["training_weight"] <= 1

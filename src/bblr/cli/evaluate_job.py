@@ -95,11 +95,9 @@ def _lines(scores: Scores, classes: list[Any]) -> Iterator[str]:
 
 def _record(job: EvaluateJob, model: SavedModel, scores: Scores) -> dict[str, Any]:
     return {
-        "model": {
-            "file": job.saved.name,
-            "classifier": type(model.classifier).__name__,
-            "versions": model.versions,
-        },
+        "model": job.saved.name,
+        "classifier": type(model.classifier).__name__,
+        "model_versions": model.versions,
         "versions": versions(),
         "data": job.data.name,
         "classes": model.classes,

@@ -92,8 +92,8 @@ def run_explain(job: ExplainJob) -> int:
         if job.data is None:
             results.say(_model_lines(model, found))
         else:
-            found |= {"data": job.data.name, "rows": _explained(job, model, messages)}
-            for row in found["rows"]:
+            found |= {"data": job.data.name, "explained": _explained(job, model, messages)}
+            for row in found["explained"]:
                 results.say(_row_lines(row, job.top))
         results.save(found)
 
