@@ -43,6 +43,7 @@ def run_claims(
 from research.claims import (  # noqa: E402, F401
     audit,
     embedded,
+    encoding,
     held_out,
     interchange,
     kernel,

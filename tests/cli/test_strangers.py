@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from bblr.io import load_model
+from research.studies.strangers import STRANGERS
 from tests.cli.conftest import bblr
-from tests.cli.strangers import STRANGERS
 
 # What fit must say of each: parts of its notes and warnings.
 SAID = {

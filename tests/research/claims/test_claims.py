@@ -41,6 +41,7 @@ NAMES = {
     "structured-flips",
     "onnx",
     "audit",
+    "encoding",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

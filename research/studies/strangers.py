@@ -1,6 +1,6 @@
 """Ten files as people have them, each with rows to learn from and later ones to decide.
 
-``python -m tests.cli.strangers FOLDER`` writes them all.
+``python -m research.studies.strangers FOLDER`` writes them all.
 """
 
 from __future__ import annotations
