@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 from bblr import BBLRClassifierCV
+from bblr.evaluation import mcnemar
 from bblr.io.columns.table_encoder import TableEncoder
 from research.claims import claim
 from research.core.cases import Measured, Run, Unavailable
@@ -32,12 +33,13 @@ def _baseline(seed: int) -> Any:
     return make_pipeline(TableVectorizer(), fill, BBLRClassifierCV(random_state=seed))
 
 
-def _errors(model: Any, X: pd.DataFrame, y: np.ndarray, seed: int) -> int:
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
-    return sum(
-        int(np.sum(model.fit(X.iloc[train], y[train]).predict(X.iloc[test]) != y[test]))
-        for train, test in folds
-    )
+def _wrong(model: Any, X: pd.DataFrame, y: np.ndarray, seed: int) -> np.ndarray:
+    """Return which rows are errors of a model that was fitted without them."""
+    wrong = np.zeros(len(y), dtype=bool)
+    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y):
+        found = model.fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        wrong[test] = found != y[test]
+    return wrong
 
 
 @claim(
@@ -59,10 +61,12 @@ def encoding(run: Run) -> Measured:
             search = BBLRClassifierCV(random_state=run.seed)
             ours = make_pipeline(TableEncoder(unseen="zero"), search)
             models = (ours, _baseline(run.seed))
-            both.append([_errors(model, frame, y, run.seed) for model in models])
-        own, other = np.sum(both, axis=0).tolist()
-        rows = draws * len(y)
+            both.append([_wrong(model, frame, y, run.seed) for model in models])
+        ours_wrong, others_wrong = np.concatenate(both, axis=1)
+        own, other, rows = int(ours_wrong.sum()), int(others_wrong.sum()), len(ours_wrong)
+        p = mcnemar(np.zeros(rows), ours_wrong, others_wrong).p_value
         figures[f"{name}: errors in 1,000"] = 1000.0 * (own - other) / rows
-        notes.append(run.tell(f"{name}: {own} errors of {rows:,} by ours, {other} by skrub's"))
-        details[name] = {"own": own, "skrub": other, "rows": rows}
+        said = f"{own} errors of {rows:,} by ours, {other} by skrub's, McNemar p = {p:.2g}"
+        notes.append(run.tell(f"{name}: {said}"))
+        details[name] = {"own": own, "skrub": other, "rows": rows, "p": p}
     return Measured(figures, notes, details)
