@@ -18,6 +18,7 @@ from bblr.audit import LabelErrors
 from bblr.cli.auditing import audit_job
 from bblr.cli.auditing.audit_report import estimate, evidence, flip_rates
 from bblr.datasets import load_uci
+from docs.check import CHROMIUM, wrong_pages
 from tests.cli.conftest import bblr
 
 OURS = ["row", "label", "suggested", "probability", "against"]
@@ -187,6 +188,17 @@ def test_the_report_shows_the_rows_and_loads_nothing(pets):
     assert sorted(page.cells[place + 3 : place + 9]) == ["1", "1", "cat", "cat", "dog", "dog"]
     counted = re.findall(r"</div>([\d,]+)</div>", text)
     assert sum(int(count.replace(",", "")) for count in counted) == 60
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_the_report_is_sound_in_a_browser_light_and_dark_wide_and_narrow(pets):
+    long = pets.assign(kind=pets["kind"] + " with a name that is rather long")
+    long.rename(columns={"weight": "a column whose name is longer still, in grams"}).to_csv(
+        "long.csv", index=False
+    )
+    Path("site").mkdir()
+    audited("long.csv", "--target", "kind", "--out", "site/audit.csv")
+    assert list(wrong_pages(Path("site").resolve())) == []
 
 
 def test_the_same_command_writes_the_same_files(pets):

@@ -40,6 +40,8 @@ from bblr.linear.fit_digest import chosen_settings
 __all__ = ["ExplainJob", "run_explain"]
 
 _MOST_COEFFICIENTS = 30
+# Columns of a row, the others together: rows of words have very many.
+_MOST_COLUMNS = 1_000
 # Values that would change a decision are told of so few columns, and not beyond so many
 # standard deviations from the mean.
 _TURNS, _FAR = 3, 3.0
@@ -199,11 +201,13 @@ def _row(
         "margin": float(margins(model, x, *pair)[0]),
         "average_margin": float(margins(model, typical, *pair)[0]),
         "in_log_odds": hasattr(getattr(model.classifier, "link_", None), "gamma"),
+        "columns": len(names),
         "adds_up": hasattr(model.classifier, "coef_"),
         "contributions": [
             {"column": names[j], "value": values.get(names[j]), "contribution": parts[j]}
-            for j in ranked
+            for j in ranked[:_MOST_COLUMNS]
         ],
+        "rest": float(parts[ranked[_MOST_COLUMNS:]].sum()),
         "turning_points": [
             turn
             for turn in _turns(model, x, int(order[0]), int(order[1]), parts)
@@ -259,10 +263,10 @@ def _row_lines(row: dict[str, Any], top: int) -> Iterator[str]:
     wide = max(map(len, names))
     for name, each in zip(names, shown, strict=True):
         yield f"  {name:<{wide}}  {each['contribution']:+.3f}"
-    left = row["contributions"][top:]
-    if left:
-        rest = sum(each["contribution"] for each in left)
-        yield f"  {f'and {len(left)} more':<{wide}}  {rest:+.3f}"
+    more = row["columns"] - top
+    if more > 0:
+        rest = row["rest"] + sum(each["contribution"] for each in row["contributions"][top:])
+        yield f"  {f'and {more:,} more':<{wide}}  {rest:+.3f}"
     if not row["adds_up"]:
         yield "(each as if that column alone were as in the average row; they need not add up)"
     for turn in row["turning_points"]:

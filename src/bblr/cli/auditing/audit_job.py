@@ -106,7 +106,7 @@ def run_audit(job: AuditJob) -> int:
     return guarded(work, "Stopped; nothing was written.")
 
 
-class Counted(TransformerMixin, BaseEstimator):
+class FitCounter(TransformerMixin, BaseEstimator):
     """A step that changes nothing and tells of each fit.
 
     Parameters
@@ -118,7 +118,7 @@ class Counted(TransformerMixin, BaseEstimator):
     def __init__(self, tell: Callable[[], None]) -> None:
         self.tell = tell
 
-    def fit(self, X: Any, y: Any = None) -> Counted:
+    def fit(self, X: Any, y: Any = None) -> FitCounter:
         """Tell of it."""
         self.tell()
         return self
@@ -140,7 +140,7 @@ def _audit(
 
     # A function of this process cannot count fits in another one.
     if job.jobs == 1:
-        steps.append(Counted(tell))
+        steps.append(FitCounter(tell))
     if "Kernel" in type(classifier).__name__:
         from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
