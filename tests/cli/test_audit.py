@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -188,6 +189,16 @@ def test_the_report_shows_the_rows_and_loads_nothing(pets):
     assert sorted(page.cells[place + 3 : place + 9]) == ["1", "1", "cat", "cat", "dog", "dog"]
     counted = re.findall(r"</div>([\d,]+)</div>", text)
     assert sum(int(count.replace(",", "")) for count in counted) == 60
+
+
+def test_the_code_of_the_report_runs(pets):
+    audited("pets.csv", "--target", "kind")
+    (code,) = re.findall(r"<pre><code>(.*?)</code></pre>", Path("audit.html").read_text(), re.S)
+    found: dict = {}
+    exec(unescape(code), found)
+    assert sorted(found["look"].index) == [5, 42]
+    assert set(found["look"].columns) == {*pets.columns, "suggested", "against"}
+    assert len(found["kept"]) == 58 and not {5, 42} & set(found["kept"].index)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")

@@ -18,6 +18,7 @@ from bblr import (
     ZeroOneClassifier,
 )
 from bblr.datasets import load_uci
+from bblr.linear.fit_digest import spreads
 from bblr.losses import BetaBernoulli
 from bblr.structured import JointModel
 
@@ -118,3 +119,12 @@ def test_the_documentation_is_linked_where_its_address_is_known(monkeypatch):
     assert page in BBLRClassifier()._repr_html_()
     assert JointModel()._get_doc_link().endswith("/api/bblr.structured.JointModel.html")
     assert pickle.loads(pickle.dumps(BBLRClassifier()))._get_doc_link() == page
+
+
+def test_spreads_are_those_of_numpy_dense_and_sparse(monkeypatch):
+    monkeypatch.setattr("bblr.linear.fit_digest._BLOCK", 7)
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((50, 4)) < 0.5, 0.0, 1e6 + rng.normal(size=(50, 4)))
+    X[:, 3] = 1e6
+    for rows in (X, csr_matrix(X), pd.DataFrame(X)):
+        np.testing.assert_allclose(spreads(rows), X.std(axis=0), rtol=1e-9, atol=1e-6)

@@ -159,7 +159,7 @@ def explain(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DATA]",
+            metavar="DATA",
             help="A file with the columns of the training file; without one the model itself is "
             "explained.",
             show_default=False,

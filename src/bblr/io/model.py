@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bblr._version import __version__
 from bblr.io.tables.table_layout import Layout
+from bblr.linear.fit_digest import spreads
 
 __all__ = ["SavedModel", "Scaling", "Typical", "versions"]
 
@@ -56,13 +57,7 @@ class Typical:
     @classmethod
     def of(cls, X: Any) -> Typical:
         """Return those of some rows, which may be sparse."""
-        from sklearn.preprocessing import StandardScaler
-
-        if not hasattr(X, "toarray"):
-            return cls(X.mean(axis=0), X.std(axis=0))
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        scaler = StandardScaler(with_mean=False).fit(X)
-        return cls(mean, np.sqrt(scaler.var_))
+        return cls(np.asarray(X.mean(axis=0)).ravel(), spreads(X))
 
 
 @dataclass(frozen=True)

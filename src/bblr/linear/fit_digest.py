@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 # Plateaus of more classes than this are not all shown.
 _MOST = 10
+_BLOCK = 2**14
 
 
 class Coefficient(NamedTuple):
@@ -184,7 +185,12 @@ class FitSummary:
 def spreads(X: Any) -> Floats:
     """Return the standard deviation of each column of rows in memory, sparse ones too."""
     if hasattr(X, "toarray"):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
-    return np.asarray(as_numpy(X) if not hasattr(X, "to_numpy") else X.to_numpy()).std(axis=0)
+        from sklearn.preprocessing import StandardScaler
+
+        return np.sqrt(StandardScaler(with_mean=False).fit(X).var_)
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else as_numpy(X)
+    mean, total = rows.mean(axis=0), np.zeros(rows.shape[1])
+    # In blocks: a second table of the size of the first may not fit.
+    for start in range(0, len(rows), _BLOCK):
+        total += ((rows[start : start + _BLOCK] - mean) ** 2).sum(axis=0)
+    return np.sqrt(total / len(rows))
