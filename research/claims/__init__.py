@@ -44,6 +44,7 @@ from research.claims import (  # noqa: E402, F401
     audit,
     boosting,
     embedded,
+    encoding,
     held_out,
     interchange,
     kernel,

@@ -47,6 +47,7 @@ NAMES = {
     "torch-derivatives",
     "torch-halves",
     "torch-digits",
+    "encoding",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 
