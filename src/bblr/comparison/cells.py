@@ -179,9 +179,7 @@ class Cell(FoldTask):
     tuned: Metric | None = None
 
     @classmethod
-    def of(
-        cls, table: Table, method: Method, condition: Condition = CLEAN, **place: Any
-    ) -> Self:
+    def of(cls, table: Table, method: Method, condition: Condition = CLEAN, **place: Any) -> Self:
         """Make a cell; ``place`` is its repeat, fold, folds and seed, and what it is tuned for."""
         return cls(
             data=table.name,

@@ -226,9 +226,9 @@ def _robust(inner: Method) -> Method:
     """Put a method inside RobustClassifier."""
 
     def build(random_state: int, *, sparse: bool = False) -> Any:
-        from bblr import RobustClassifier
+        import bblr
 
-        return RobustClassifier(inner.build(random_state, sparse=sparse))
+        return bblr.RobustClassifier(inner.build(random_state, sparse=sparse))
 
     return replace(
         inner,

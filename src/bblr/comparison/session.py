@@ -87,7 +87,7 @@ def run_session(
     except OSError as error:
         say(messages, f"Error: {error}; {_standing(tasks, records)}; make room and run it again.")
         raise Stopped(FAILED) from None
-    if progress.known:
+    if progress.known and len(tasks) > 1:
         say(
             messages,
             f"{progress.known} of {len(found)} results were in {records} already; "

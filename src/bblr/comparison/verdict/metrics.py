@@ -206,7 +206,9 @@ def parse_costs(text: str, classes: Sequence[str]) -> tuple[tuple[float, ...], .
         ]
         known = [both for both in found if set(both) <= set(classes)]
         if not found:
-            raise SettingError("cost", f"{part.strip()!r} cannot be read; write 'true:predicted=5'")
+            raise SettingError(
+                "cost", f"{part.strip()!r} cannot be read; write 'true:predicted=5'"
+            )
         if not known:
             raise SettingError(
                 "cost", f"{pair.strip()!r} names no two classes; choose from {', '.join(classes)}"

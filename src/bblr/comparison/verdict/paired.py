@@ -42,7 +42,7 @@ def intervals(values: NDArray[np.float64], folds: int, *, simultaneous: bool) ->
     values : ndarray of shape (n_rows, n_columns)
         A value for each row, averaged over repeats of the cross-validation.
     folds : int
-        Folds of the cross-validation.
+        Folds of the cross-validation; below 2, each row was tested once by one model.
     simultaneous : bool
         Whether all intervals hold together with 95 %, so that the best may be picked, or each
         by itself. The limit is that of the largest of correlated normal variables (a max-t test).
@@ -53,7 +53,8 @@ def intervals(values: NDArray[np.float64], folds: int, *, simultaneous: bool) ->
     # A row more at the far end: a difference that rests on few rows is not more certain than they
     # are many.
     squares = (apart**2).sum(axis=0) + (np.abs(values).max(axis=0)) ** 2
-    errors = np.sqrt(squares * (1 + folds / (folds - 1))) / n
+    shared = folds / (folds - 1) if folds > 1 else 0.0
+    errors = np.sqrt(squares * (1 + shared)) / n
     tail = (1 - LEVEL) / 2
     if simultaneous and n_columns > 1:
         tail = float(norm.sf(_largest(apart)))

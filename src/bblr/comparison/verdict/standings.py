@@ -59,7 +59,9 @@ def decide(values: Mapping[str, Floats], folds: int) -> Decision:
     gains = _gains(values, BASELINE, folds)
     better = {name for name, gain in gains.items() if gain.low > 0}
     if MAJORITY in values:
-        above = {name for name, gain in _gains(values, MAJORITY, folds).items() if gain.low > 0}
+        # Each by itself: what is used has to pass both tests.
+        alone = _gains(values, MAJORITY, folds, simultaneous=False)
+        above = {name for name, gain in alone.items() if gain.low > 0}
         if not above:
             return Decision("majority", MAJORITY, gains)
         better &= above
@@ -70,10 +72,12 @@ def decide(values: Mapping[str, Floats], folds: int) -> Decision:
     return Decision("use", best, gains, _alike(values, best, lead, sign=-1))
 
 
-def _gains(values: Mapping[str, Floats], baseline: str, folds: int) -> dict[str, Interval]:
+def _gains(
+    values: Mapping[str, Floats], baseline: str, folds: int, *, simultaneous: bool = True
+) -> dict[str, Interval]:
     names = [name for name in values if name != baseline]
     apart = np.column_stack([values[baseline] - values[name] for name in names])
-    return dict(zip(names, intervals(apart, folds, simultaneous=True), strict=True))
+    return dict(zip(names, intervals(apart, folds, simultaneous=simultaneous), strict=True))
 
 
 def _alike(
@@ -97,8 +101,8 @@ class Line:
         say enough.
     gain : Interval or None
         How much better than the baseline it is; all hold together with 95 %.
-    others : dict of str to float
-        The other metrics that it has.
+    metrics : dict of str to float
+        All metrics that it has.
     seconds : float
         Median time of a fit, tuning included.
     done, planned : int
@@ -113,7 +117,7 @@ class Line:
     label: str
     value: Interval | None
     gain: Interval | None
-    others: Mapping[str, float]
+    metrics: Mapping[str, float]
     seconds: float
     done: int
     planned: int
@@ -188,13 +192,13 @@ def _methods(records: Iterable[Record], metric: Metric) -> dict[str, _Found]:
 def _found(repeats: Sequence[Sequence[Record]], metric: Metric) -> _Found:
     outs = [_out_of_fold(folds) for folds in repeats]
     metrics = [metric, *(Metric(name) for name in METRICS if name not in (metric.name, "cost"))]
-    values = {each.name: [each.values(out) for out in outs] for each in metrics}
+    values = {}
+    for each in metrics:
+        found = [one for one in map(each.values, outs) if one is not None]
+        if len(found) == len(outs) and not np.isnan(found).any():
+            values[each.name] = np.mean(found, axis=0)
     return _Found(
-        {
-            name: np.mean(found, axis=0)
-            for name, found in values.items()
-            if not any(one is None or np.isnan(one).any() for one in found)
-        },
+        values,
         outs[0],
         _in_order(repeats[0], "probabilities"),
     )
@@ -246,12 +250,12 @@ def _standing(
                 mine[0]["label"],
                 None if value is None else intervals(value[:, None], folds, simultaneous=False)[0],
                 decision.gains.get(name),
-                {each: float(v.mean()) for each, v in own.items() if each != metric.name},
+                {each: float(v.mean()) for each, v in own.items()},
                 float(np.median(seconds)) if seconds else float("nan"),
                 len(done),
                 len(mine),
-                single and single.first,
-                single and single.probabilities,
+                single.first if single else None,
+                single.probabilities if single else None,
             )
         )
     lines.sort(key=lambda line: np.inf if line.value is None else sign * line.value.value)

@@ -19,6 +19,10 @@ __all__ = ["FinalFit", "refitting_code"]
 class FinalFit(Cell):
     """A fit on all rows, once it is known which method to use."""
 
+    def random_state(self, purpose: str) -> int:
+        """Return the seed itself, which then stands in the code that fits it again."""
+        return self.seed
+
     def work(self) -> Record:
         """Fit, and keep what can be said of the fit."""
         part = self.split(self.table)
@@ -53,10 +57,11 @@ def refitting_code(estimator: Any, source: str) -> str:
     """
     from sklearn import config_context
 
-    homes = sorted({f"from {_home(part)} import {type(part).__name__}" for part in _parts(estimator)})
+    parts = [type(part) for part in _parts(estimator)]
+    homes = sorted({f"from {_home(part)} import {part.__name__}" for part in parts})
     with config_context(print_changed_only=True):
         # Without the limit, long lists of parameters would be cut off.
-        text = " ".join(estimator.__repr__(N_CHAR_MAX=100_000).split())
+        text = estimator.__repr__(N_CHAR_MAX=100_000)
     imports, *rest = source.split("\n", 1)
     return "\n".join([imports, *homes, *rest, "", f"model = {text}", "model.fit(X, y)"])
 
@@ -69,9 +74,9 @@ def _parts(estimator: Any) -> Iterator[Any]:
             yield value
 
 
-def _home(part: Any) -> str:
+def _home(part: type) -> str:
     """Return the public module of a class."""
-    names = type(part).__module__.split(".")
+    names = part.__module__.split(".")
     if names[0] == "bblr":
         return "bblr"
     private = next((i for i, name in enumerate(names) if name.startswith("_")), len(names))

@@ -29,7 +29,7 @@ def sentence(standing: Standing) -> str:
     if decision.kind == "open":
         return f"{opening}{spoken} has no result on all folds, so nothing is compared with it."
     if decision.kind == "majority":
-        return f"{opening}No method is detectably better than always predicting the majority class."
+        return f"{opening}No method is detectably better than always saying the majority class."
     if decision.kind == "use":
         use = _spoken(standing, decision.method)
         gain = change(standing, decision.gains[str(decision.method)])
@@ -127,23 +127,20 @@ def shown_value(name: str, value: float | None) -> str:
     """Write a metric as tables show it: rates in percent, others as they are."""
     if value is None:
         return DASH
-    return f"{100 * value:.2f}" if name in ("error", "balanced") else f"{value:.3f}"
+    return f"{100 * value:.2f}" if name in _PERCENT else f"{value:.3f}"
 
 
 def _shown_ends(name: str, interval: Interval | None, *, signed: bool = False) -> str:
     if interval is None:
         return DASH
-    ends = [shown_value(name, end) for end in (interval.low, interval.high)]
-    if signed:
-        ends = [_signed(end) for end in ends]
-    return f"{ends[0]} to {ends[1]}"
+    scale, digits = (100, 1) if name in _PERCENT else (1, 3)
+    pattern = f"{{:{'+' if signed else ''}.{digits}f}}"
+    ends = (pattern.format(scale * end) for end in (interval.low, interval.high))
+    return " to ".join(ends).replace("-", "−")
 
 
-def _signed(text: str) -> str:
-    return text.replace("-", "−") if text.startswith("-") else f"+{text}"
-
-
-_HEADS = {"error": "Error %", "balanced": "Balanced %", "log-loss": "Log-loss"}
+_PERCENT = ("error", "balanced")
+_HEADS = {"error": "Error\n%", "balanced": "Bal.\n%", "log-loss": "Log\nloss"}
 
 
 def table(standing: Standing) -> pd.DataFrame:
@@ -155,15 +152,15 @@ def table(standing: Standing) -> pd.DataFrame:
     for line in standing.lines:
         row = {
             "Method": line.label + (f" ({line.done}/{line.planned})" * (line.done < line.planned)),
-            _head(name): shown_value(name, line.value and line.value.value),
+            _head(name): shown_value(name, line.value.value if line.value else None),
             "95 %": _shown_ends(name, line.value),
         }
         if baseline is not None:
-            row[f"against {baseline.label}"] = _shown_ends(
+            row[f"95 %, against\n{baseline.label}"] = _shown_ends(
                 name, _difference(standing, line), signed=True
             )
-        row |= {_head(each): shown_value(each, line.others.get(each)) for each in others[:3]}
-        row["Seconds"] = DASH if line.seconds != line.seconds else f"{line.seconds:.2f}"
+        row |= {_head(each): shown_value(each, line.metrics.get(each)) for each in others[:3]}
+        row["Sec."] = DASH if line.seconds != line.seconds else f"{line.seconds:.2f}"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -213,7 +210,7 @@ def _standing_json(standing: Standing) -> dict[str, Any]:
                 "method": line.method,
                 "value": _ends(line.value),
                 "difference": _ends(_difference(standing, line)),
-                "metrics": dict(line.others),
+                "metrics": dict(line.metrics),
                 "seconds": None if line.seconds != line.seconds else line.seconds,
                 "folds_done": line.done,
                 "folds_planned": line.planned,
