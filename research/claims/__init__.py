@@ -47,5 +47,6 @@ from research.claims import (  # noqa: E402, F401
     interchange,
     kernel,
     structured,
+    verdicts,
     zero_one,
 )

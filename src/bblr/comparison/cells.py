@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -217,6 +219,17 @@ class Cell(FoldTask):
     def label(self) -> str:
         """What tables show for the method."""
         return self.classifier.label
+
+    def warm_up(self) -> None:
+        """Fit a few rows of each class; what goes wrong is told by the fit itself."""
+        if "BBLR" not in self.method and "SLA" not in self.method:
+            return
+        y = self.table.y
+        rows = np.concatenate([np.flatnonzero(y == label)[:30] for label in np.unique(y)])
+        estimator: Any = self.classifier.build(0, sparse=self.table.sparse)
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("ignore")
+            estimator.fit(self.table.X[rows], y[rows])
 
     def work(self) -> Record:
         """Fit and score."""

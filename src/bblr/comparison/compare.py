@@ -18,12 +18,11 @@ from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Place
 from bblr.comparison.methods import (
-    FILE_METHODS,
     FOLDS,
-    METHODS,
     NOISE,
     REPEATS,
     Method,
+    select_file_methods,
     select_methods,
 )
 from bblr.comparison.records import Record
@@ -42,8 +41,7 @@ from bblr.comparison.sources import Table, load_table
 from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
 from bblr.comparison.verdict.metrics import Metric, make_metric
-from bblr.comparison.verdict.standings import BASELINE, MAJORITY
-from bblr.comparison.verdict.verdict_page import Evidence, write_report
+from bblr.comparison.verdict.verdict_page import Compared, write_report
 from bblr.comparison.verdict.winner import FinalFit
 from bblr.comparison.verdict.wording import as_json
 from bblr.datasets import UCI_NAMES
@@ -175,19 +173,6 @@ class Comparison:
         return run_tasks(self.cells(), records, jobs=jobs, on_start=on_start, on_record=on_record)
 
 
-def _named(names: str | None, own: bool) -> tuple[Method, ...]:
-    """Look methods up; on the user's own data, the two baselines are always among them."""
-    usual = [name for name in FILE_METHODS if name in METHODS]
-    try:
-        if not own:
-            return select_methods(None if names is None else names.split(","))
-        chosen = select_methods(usual if names is None else names.split(","))
-    except ValueError as error:
-        raise SettingError("methods", f"cannot be used: {error}") from None
-    baselines = [METHODS[name] for name in usual[:2] if name in (MAJORITY, BASELINE)]
-    return (*baselines, *(method for method in chosen if method not in baselines))
-
-
 def _able(
     methods: tuple[Method, ...], tables: tuple[Table, ...], named: bool
 ) -> tuple[Method, ...]:
@@ -260,7 +245,11 @@ def run_compare(
     records = records or out.with_suffix(".jsonl")
     check_records(records)
     names = UCI_NAMES if data is None else (data,)
-    chosen = _named(methods, own=data is not None)
+    choice = select_methods if data is None else select_file_methods
+    try:
+        chosen = choice(None if methods is None else methods.split(","))
+    except ValueError as error:
+        raise SettingError("methods", f"cannot be used: {error}") from None
     tables = tuple(load_table(name, target, drop, **kinds) for name in names)
     able = _able(chosen, tables, named=methods is not None)
     wanted = make_metric(metric, cost, tables[0].classes)
@@ -273,19 +262,19 @@ def run_compare(
     found = run_session(
         comparison.cells(), records, jobs=jobs, messages=messages, verb="Comparing"
     )
-    evidence = Evidence(found, wanted, tables)
+    compared = Compared(found, wanted, tables)
     if data is None:
         print_summary(summarise(found), results)
     else:
-        print_verdict(evidence.standings, results)
-        for final in _final(evidence, comparison, records, messages):
-            evidence = replace(evidence, final=final)
+        print_verdict(compared.standings, results)
+        for final in _final(compared, comparison, records, messages):
+            compared = replace(compared, final=final)
             found = [*found, final]
-    write_report(evidence, out)
+    write_report(compared, out)
     say(results, f"Report: {out}")
     if json_out is not None:
         settings = {"seed": seed, "tuned_threshold": tune_threshold, "report": str(out)}
-        text = json.dumps(as_json(evidence.standings, settings), indent=2, allow_nan=False)
+        text = json.dumps(as_json(compared.standings, settings), indent=2, allow_nan=False)
         with whole_file(json_out) as file:
             file.write((text + "\n").encode())
     failed = failures(found)
@@ -295,10 +284,10 @@ def run_compare(
 
 
 def _final(
-    evidence: Evidence, comparison: Comparison, records: Path, messages: Console
+    compared: Compared, comparison: Comparison, records: Path, messages: Console
 ) -> list[Record]:
     """Fit the method to use on all rows."""
-    name = evidence.standings[0].decision.method
+    name = compared.standings[0].decision.method
     place: dict[str, Any] = {"repeat": 0, "fold": 0, "folds": 1, "seed": comparison.seed}
     fits = [
         FinalFit.of(comparison.tables[0], method, tuned=comparison.tuned, **place)

@@ -160,7 +160,8 @@ def _dots(
         f"{scale * one.high:.{digits}f})"
         for line, one in found
     )
-    text = f"{title}. {label}{unit}, with 95 % intervals: {words}."
+    place = f"{standing.data or 'all data sets'}, {standing.condition.label}"
+    text = f"{title} on {place}. {label}{unit}, with 95 % intervals: {words}."
     return Panel(title, render(draw, height=0.34 * max(len(found), 1) + 0.75, text=text), text)
 
 
@@ -176,7 +177,10 @@ def curve_panels(standing: Standing, classes: Sequence[str]) -> list[Panel]:
         if line.first is not None and line.probabilities is not None and line.method != MAJORITY
     ]
     chosen = [line for line in able if line.method in (BASELINE, standing.decision.method)]
-    chosen += [line for line in able if line not in chosen][: max(0, 3 - len(chosen))]
+    # No two of a colour.
+    for line in able:
+        if len(chosen) < 3 and colour(line.method) not in {colour(one.method) for one in chosen}:
+            chosen.append(line)
     if not chosen:
         return []
     if len(classes) > 2:
@@ -185,7 +189,7 @@ def curve_panels(standing: Standing, classes: Sequence[str]) -> list[Panel]:
             for line in chosen
             if line.first is not None
         }
-        return [_calibration(pairs, "the predicted class")]
+        return [_calibration(pairs, f"the predicted class of {standing.data}")]
     truth = chosen[0].first.truth if chosen[0].first is not None else np.zeros(0)
     rare = int(np.mean(truth) <= 0.5)
     pairs = {
@@ -195,8 +199,11 @@ def curve_panels(standing: Standing, classes: Sequence[str]) -> list[Panel]:
         )
         for line in chosen
     }
-    name = classes[rare]
-    return [_roc(pairs, name), _precision_recall(pairs, name), _calibration(pairs, name)]
+    name = f"{classes[rare]} in {standing.data}"
+    calibration = _calibration(pairs, name)
+    if len(np.unique(truth)) < 2:
+        return [calibration]
+    return [_roc(pairs, name), _precision_recall(pairs, name), calibration]
 
 
 Pairs = Mapping[Line, tuple[Any, Any]]
@@ -217,7 +224,7 @@ def _roc(pairs: Pairs, name: str) -> Panel:
 
     words = ", ".join(f"{line.label} {area:.3f}" for line, area in areas.items())
     text = f"ROC curve of finding {name}, over all folds; area: {words}."
-    return Panel(f"ROC: finding {name}", render(draw, height=3.6, text=text), text)
+    return Panel("ROC", render(draw, height=3.6, text=text), text)
 
 
 def _precision_recall(pairs: Pairs, name: str) -> Panel:
@@ -243,7 +250,7 @@ def _precision_recall(pairs: Pairs, name: str) -> Panel:
         f"Precision and recall of finding {name}, over all folds; average precision: {words}. "
         f"The dashed line is the share of {name}, {100 * share:.1f} %."
     )
-    return Panel(f"Precision and recall: {name}", render(draw, height=3.6, text=text), text)
+    return Panel("Precision and recall", render(draw, height=3.6, text=text), text)
 
 
 def _calibration(pairs: Pairs, name: str) -> Panel:
@@ -277,7 +284,7 @@ def _calibration(pairs: Pairs, name: str) -> Panel:
         f"Calibration of {name} in {bins} bins of equal size; mean distance from the diagonal: "
         f"{gaps}."
     )
-    return Panel(f"Calibration: {name}", render(draw, height=3.6, text=text), text)
+    return Panel("Calibration", render(draw, height=3.6, text=text), text)
 
 
 def _curve_axes(figure: Figure, x: str, y: str) -> Any:

@@ -27,6 +27,7 @@ __all__ = [
     "Factory",
     "Method",
     "scaled",
+    "select_file_methods",
     "select_methods",
 ]
 
@@ -121,12 +122,26 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
             raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
         if inner != _plain(name):
             method = _robust(method)
-        if method in chosen:
+        if method.name in {each.name for each in chosen}:
             raise ValueError(f"method {method.name!r} is given twice; name each method once")
         chosen.append(method)
     if not chosen:
         raise ValueError(f"no method is named; choose from {', '.join(METHODS)}")
     return tuple(chosen)
+
+
+def select_file_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
+    """Look up the methods for the user's own data; two baselines are always among them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`select_methods` does.
+    """
+    usual = [name for name in FILE_METHODS if name in METHODS]
+    chosen = select_methods(usual if names is None else names)
+    baselines = tuple(METHODS[name] for name in usual if name in FILE_METHODS[:2])
+    return (*baselines, *(method for method in chosen if method not in baselines))
 
 
 def _plain(name: str) -> str:

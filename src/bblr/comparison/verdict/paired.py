@@ -3,7 +3,8 @@
 Rows of one fold share a model and the training parts overlap, so that the spread of rows alone
 understates how far a cross-validated figure is from its expectation. The variance is therefore
 multiplied as Nadeau and Bengio do (Machine Learning 52, 2003): folds of a share 1/K of the rows
-add 1/(K − 1) to the 1/K of independent ones. `python -m research.verdicts` has the coverage.
+add 1/(K − 1) to the 1/K of independent ones. `bblr claims verdict-coverage` counts how often
+equal methods get a winner.
 """
 
 from __future__ import annotations

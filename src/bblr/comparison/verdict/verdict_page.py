@@ -32,7 +32,7 @@ from bblr.comparison.verdict.metrics import Metric
 from bblr.comparison.verdict.standings import BASELINE, Line, Standing, judge
 from bblr.comparison.verdict.wording import remarks, sentence, table
 
-__all__ = ["Evidence", "document", "write_report"]
+__all__ = ["Compared", "document", "write_report"]
 
 MOST_CLASSES, MOST_FEATURES = 10, 20
 _PLACES = {
@@ -42,8 +42,8 @@ _PLACES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """All that a report is made of.
+class Compared:
+    """A comparison that was run: all that a report is made of.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Evidence:
         return [str(code) for code in range(max([1, *truths]) + 1)]
 
 
-def document(found: Evidence) -> Document:
+def document(found: Compared) -> Document:
     """Turn a comparison into a report."""
     records, standings = found.records, found.standings
     first, *others = standings
@@ -114,7 +114,7 @@ _TUNED = (
 )
 
 
-def write_report(found: Evidence, path: str | os.PathLike[str]) -> Path:
+def write_report(found: Compared, path: str | os.PathLike[str]) -> Path:
     """Write the report as a page to ``path``, replacing what was there."""
     path = Path(path)
     with whole_file(path) as file:
@@ -126,7 +126,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _size(found: Evidence, standing: Standing) -> str:
+def _size(found: Compared, standing: Standing) -> str:
     names = dict.fromkeys(record["data"] for record in found.records)
     known = found.table(standing.data)
     features = f", {known.X.shape[1]:,} features" if known else ""
@@ -150,7 +150,7 @@ def _compared(standings: Sequence[Standing]) -> Iterator[Block]:
         yield Grid(frame, label or name, bold)
 
 
-def _curves(found: Evidence, standings: Sequence[Standing]) -> Iterator[Section]:
+def _curves(found: Compared, standings: Sequence[Standing]) -> Iterator[Section]:
     clean = [each for each in standings if each.condition == standings[0].condition]
     drawn = []
     for standing in clean:
@@ -158,7 +158,7 @@ def _curves(found: Evidence, standings: Sequence[Standing]) -> Iterator[Section]
         drawn += (
             panels
             if len(clean) == 1
-            else [replace(panel, title=f"{standing.data}: {panel.title}") for panel in panels[-1:]]
+            else [replace(panel, title=str(standing.data)) for panel in panels[-1:]]
         )
     about = (
         "From predictions for rows that a method had not seen. Calibrated probabilities lie on "
@@ -168,7 +168,7 @@ def _curves(found: Evidence, standings: Sequence[Standing]) -> Iterator[Section]
         yield Section("Can the probabilities be trusted?", [about, Panels(drawn)])
 
 
-def _by_class(found: Evidence, standing: Standing) -> Iterator[Section]:
+def _by_class(found: Compared, standing: Standing) -> Iterator[Section]:
     classes = found.classes(standing.data)
     names = dict.fromkeys([standing.decision.method or BASELINE, BASELINE])
     blocks: list[Block] = []
@@ -201,7 +201,7 @@ def _share(part: int, whole: int) -> str:
     return shown(100 * part / whole if whole else None, "{:.1f} %")
 
 
-def _chosen(found: Evidence, standing: Standing) -> Iterator[Section]:
+def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
     final = found.final
     if final is None or "failure" in final:
         return
@@ -216,7 +216,7 @@ def _chosen(found: Evidence, standing: Standing) -> Iterator[Section]:
     yield Section(f"The model: {final['label']}", blocks)
 
 
-def _coefficients(found: Evidence, final: Record) -> Iterator[Block]:
+def _coefficients(found: Compared, final: Record) -> Iterator[Block]:
     if "scaled" not in final:
         return
     scaled, per_unit = (np.asarray(final[name]) for name in ("scaled", "per_unit"))
@@ -244,7 +244,7 @@ def _coefficients(found: Evidence, final: Record) -> Iterator[Block]:
     yield Grid(frame, "Coefficients")
 
 
-def _data(found: Evidence) -> Iterator[Section]:
+def _data(found: Compared) -> Iterator[Section]:
     blocks: list[Block] = []
     for each in found.tables:
         if len(found.tables) > 1:
