@@ -131,7 +131,7 @@ def gain_panel(standing: Standing, title: str) -> Panel:
     ]
     better = "right" if sign > 0 else "left"
     baseline = standing.line(BASELINE)
-    label = f"{standing.metric.title} less that of {baseline.label if baseline else BASELINE}"
+    label = f"against {baseline.label if baseline else BASELINE}"
     return _dots(standing, title, found, f"{label} ({better} is better)", 0.0)
 
 
@@ -237,12 +237,15 @@ def _precision_recall(pairs: Pairs, name: str) -> Panel:
 
     def draw(figure: Figure) -> None:
         axes = _curve_axes(figure, "share found (recall)", "share of alarms that are right")
+        highest: list[float] = []
         axes.axhline(share, color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
         for line, (precision, recall) in curves.items():
             # With one alarm or two, precision jumps between 0 and 1 and says nothing.
             seen = recall * share * n_rows >= 3
             axes.plot(recall[seen], precision[seen], color=colour(line.method), lw=1.6,
                       label=line.label)  # fmt: skip
+            highest.append(precision[seen].max(initial=share))
+        axes.set_ylim(0, min(1.02, 1.2 * max(highest)))
         axes.legend(loc="upper right")
 
     words = ", ".join(f"{line.label} {mean:.3f}" for line, mean in means.items())

@@ -39,6 +39,10 @@ class Table:
         What was perhaps not meant as it was read.
     features : tuple of str, default=()
         Names of the features; empty where they have none.
+    columns : int, default=0
+        Columns of the file that became features; 0 where that says nothing.
+    left_out : tuple of str, default=()
+        Columns of the file that did not.
     source : str, default=""
         Python code that reads ``X`` and ``y`` as they were read.
     """
@@ -50,6 +54,8 @@ class Table:
     test: np.ndarray[Any, np.dtype[np.int64]] | None = None
     notes: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    columns: int = 0
+    left_out: tuple[str, ...] = ()
     source: str = ""
     fingerprint: str = field(init=False)
 
@@ -154,6 +160,8 @@ def load_table(
         found,
         notes=tuple(map(as_options, table.notes)),
         features=tuple(table.layout.feature_names),
+        columns=len(getattr(table.layout, "columns", ())),
+        left_out=tuple(getattr(table.layout, "dropped", ())),
         source=source + "\nX = X.toarray()" * (_is_sparse(table.X) and not found.sparse),
     )
 

@@ -57,14 +57,14 @@ def decide(values: Mapping[str, Floats], folds: int) -> Decision:
     if BASELINE not in values or len(values) < 2:
         return Decision("open")
     gains = _gains(values, BASELINE, folds)
-    better = {name for name, gain in gains.items() if gain.low > 0}
+    better = [name for name, gain in gains.items() if gain.low > 0]
     if MAJORITY in values:
         # Each by itself: what is used has to pass both tests.
         alone = _gains(values, MAJORITY, folds, simultaneous=False)
         above = {name for name, gain in alone.items() if gain.low > 0}
         if not above:
             return Decision("majority", MAJORITY, gains)
-        better &= above
+        better = [name for name in better if name in above]
     if not better:
         return Decision("keep", BASELINE, gains, _alike(values, BASELINE, gains))
     best = min(better, key=lambda name: float(values[name].mean()))

@@ -257,6 +257,8 @@ def _data(found: Compared) -> Iterator[Section]:
         more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
         facts = [
             ("Rows:", f"{len(each.y):,}"),
+            *([("Columns used:", f"{each.columns:,}")] if each.columns else []),
+            *([("Columns left out:", ", ".join(each.left_out))] if each.left_out else []),
             ("Features, after encoding:", f"{each.X.shape[1]:,}" + ", sparse" * each.sparse),
             (f"{len(shares)} classes:", ", ".join(shares[:12]) + more),
         ]
@@ -267,9 +269,9 @@ def _data(found: Compared) -> Iterator[Section]:
 
 def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
     spoilt = max((record["condition"] for record in records), key=lambda c: c["noise"])
-    times = f"{standing.repeats} time{'s' * (standing.repeats != 1)}"
+    again = f", {standing.repeats} times over with new ones" * (standing.repeats > 1)
     yield (
-        f"The rows are cut into {standing.folds} stratified folds, {times} over with new ones. "
+        f"The rows are cut into {standing.folds} stratified folds{again}. "
         "A method is fitted on all folds but one and tested on that one. Features are scaled, and "
         "hyper-parameters chosen, with the training part alone. All methods see the same folds"
         f"{' and the same noise' if spoilt['noise'] else ''}. {_PLACES.get(spoilt['place'], '')}"

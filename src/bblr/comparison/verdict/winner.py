@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -55,32 +56,43 @@ def refitting_code(estimator: Any, source: str) -> str:
     source : str
         Code that reads ``X`` and ``y``.
     """
-    from sklearn import config_context
-
-    parts = [type(part) for part in _parts(estimator)]
-    homes = sorted({f"from {_home(part)} import {part.__name__}" for part in parts})
-    with config_context(print_changed_only=True):
-        # Without the limit, long lists of parameters would be cut off.
-        text = estimator.__repr__(N_CHAR_MAX=100_000)
+    parts: list[type] = []
+    text = _written(estimator, parts)
+    homes = sorted({_import_of(part) for part in parts})
     imports, *rest = source.split("\n", 1)
     return "\n".join([imports, *homes, *rest, "", f"model = {text}", "model.fit(X, y)"])
 
 
-def _parts(estimator: Any) -> Iterator[Any]:
-    """Yield an estimator and those it is made of."""
-    yield estimator
-    for value in estimator.get_params(deep=True).values():
-        if isinstance(value, BaseEstimator):
-            yield value
+def _written(estimator: Any, parts: list[type]) -> str:
+    """Write the call that makes an estimator, its parts on lines of their own; note the parts."""
+    from sklearn.pipeline import Pipeline
+
+    defaults = signature(type(estimator)).parameters
+    inner, plain = [], []
+    parts.append(type(estimator))
+    if type(estimator) is Pipeline:
+        inner = [_written(step, parts) for _, step in estimator.steps]
+    else:
+        for name, value in estimator.get_params(deep=False).items():
+            if isinstance(value, BaseEstimator):
+                inner.append(_written(value, parts))
+            elif repr(value) != repr(defaults[name].default):
+                plain.append(f"{name}={value!r}")
+    name = "make_pipeline" if type(estimator) is Pipeline else type(estimator).__name__
+    if not inner:
+        return f"{name}({', '.join(plain)})"
+    lines = ",\n".join([*inner, *plain])
+    return f"{name}(\n{indent(lines, '    ')},\n)"
 
 
-def _home(part: type) -> str:
-    """Return the public module of a class."""
+def _import_of(part: type) -> str:
+    """Return the line that imports a class from its public module, or what makes a pipeline."""
     names = part.__module__.split(".")
-    if names[0] == "bblr":
-        return "bblr"
     private = next((i for i, name in enumerate(names) if name.startswith("_")), len(names))
-    return ".".join(names[:private])
+    home = "bblr" if names[0] == "bblr" else ".".join(names[:private])
+    return (
+        f"from {home} import {'make_pipeline' if part.__name__ == 'Pipeline' else part.__name__}"
+    )
 
 
 def _coefficients(fitted: Any) -> Record:
