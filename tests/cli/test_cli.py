@@ -75,7 +75,7 @@ def test_help_names_every_option():
 def test_a_file_gives_tables_and_a_report(folder):
     result = compare("data.csv", "--target", "label", "--repeats", 2, "--out", "my.html")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("No detectable difference; keep logistic regression.\n")
+    assert result.stdout.startswith("No detectable difference; keep LR.\n")
     assert "noise" not in result.stdout
     assert result.stdout.splitlines()[-1] == "Report: my.html"
     assert (folder / "my.html").read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -115,6 +115,9 @@ def test_json_has_the_verdict_and_every_figure(folder):
         assert (each["folds_done"], each["folds_planned"]) == (5, 5)
     values = [each["value"]["value"] for each in one["methods"]]
     assert values == sorted(values)
+    piped = compare("data.csv", *ALL, *options, "--json", "-")
+    assert json.loads(piped.stdout) == found
+    assert "Report: report.html" in piped.stderr
 
 
 def test_thresholds_are_tuned_on_request(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 try:
@@ -67,6 +68,15 @@ Category = Annotated[Columns, _columns("Columns to take for categories.")]
 Date = Annotated[Columns, _columns("Columns to take for dates.")]
 Text = Annotated[Columns, _columns("Columns to take for free text.")]
 Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
+Json = Annotated[
+    Path | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the results here for scripts, as one JSON object; - for standard output.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
 
 

@@ -13,6 +13,7 @@ from bblr.cli.app import (
     Date,
     Drop,
     Jobs,
+    Json,
     Number,
     Seed,
     Target,
@@ -80,10 +81,6 @@ NoiseIn = Annotated[
 Repeats = Annotated[int, typer.Option(help="Repeats of the cross-validation.")]
 Folds = Annotated[int, typer.Option(help="Folds of each cross-validation.")]
 Out = Annotated[Path, typer.Option(help="The report.")]
-Json = Annotated[
-    Path | None,
-    typer.Option("--json", help="Write the results here, for scripts.", show_default=False),
-]
 Records = Annotated[
     Path | None,
     typer.Option(
@@ -115,7 +112,7 @@ def compare(
     jobs: Jobs = None,
     seed: Seed = 0,
     out: Out = OUT,
-    json_out: Json = None,
+    json: Json = None,
     records: Records = None,
 ) -> None:
     """Say whether BBLR or gradient boosting does better than logistic regression on DATA.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ import numpy as np
 from joblib import cpu_count
 from rich.console import Console
 
-from bblr._atomic import whole_file
 from bblr._settings import SettingError, check_writable
 from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Place
 from bblr.comparison.methods import (
@@ -45,6 +43,7 @@ from bblr.comparison.verdict.verdict_page import Compared, write_report
 from bblr.comparison.verdict.winner import FinalFit
 from bblr.comparison.verdict.wording import as_json
 from bblr.datasets import UCI_NAMES
+from bblr.io.results import Results
 
 __all__ = ["Comparison", "run_compare"]
 
@@ -228,7 +227,7 @@ def run_compare(
     jobs: int | None,
     seed: int,
     out: Path,
-    json_out: Path | None,
+    json: Path | None,
     records: Path | None,
 ) -> int:
     """Carry out ``bblr compare``; see its help. Returns 1 where fits failed."""
@@ -240,8 +239,7 @@ def run_compare(
         noise = NOISE if data is None else 0.0
     conditions = _conditions(noise, protocol, noise_in)
     check_writable("out", out, (".html", ".htm"))
-    if json_out is not None:
-        check_writable("json", json_out, (".json",))
+    report = Results("compare", json)
     records = records or out.with_suffix(".jsonl")
     check_records(records)
     names = UCI_NAMES if data is None else (data,)
@@ -255,7 +253,7 @@ def run_compare(
     wanted = make_metric(metric, cost, tables[0].classes)
     tuned = _tuned(wanted, tables) if tune_threshold else None
     comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned)
-    messages, results = Console(stderr=True), Console()
+    messages, results = Console(stderr=True), Console(stderr=report.is_piped)
     for note in (note for table in tables for note in table.notes):
         say(messages, f"Note: {note}")
     jobs = jobs or cpu_count()
@@ -272,11 +270,8 @@ def run_compare(
             found = [*found, final]
     write_report(compared, out)
     say(results, f"Report: {out}")
-    if json_out is not None:
-        settings = {"seed": seed, "tuned_threshold": tune_threshold, "report": str(out)}
-        text = json.dumps(as_json(compared.standings, settings), indent=2, allow_nan=False)
-        with whole_file(json_out) as file:
-            file.write((text + "\n").encode())
+    settings = {"seed": seed, "tuned_threshold": tune_threshold, "report": out}
+    report.save({**settings, **as_json(compared.standings)})
     failed = failures(found)
     if failed:
         say(messages, failed)

@@ -7,16 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from bblr._version import __version__
 from bblr.comparison.document import DASH
 from bblr.comparison.methods import METHODS
 from bblr.comparison.verdict.metrics import METRICS
 from bblr.comparison.verdict.paired import Interval
 from bblr.comparison.verdict.standings import BASELINE, MAJORITY, Line, Standing
 
-__all__ = ["SCHEMA", "as_json", "change", "remarks", "sentence", "shown_value", "table"]
+__all__ = ["as_json", "change", "remarks", "sentence", "shown_value", "table"]
 
-SCHEMA = 1
 # Below this share of the rarer class, errors say little.
 _RARE = 0.2
 
@@ -51,7 +49,9 @@ def remarks(standing: Standing) -> list[str]:
         name = decision.alike[0]
         gain = decision.gains[name]
         found.append(
-            f"{_capital(_spoken(standing, name))} against {spoken}: {_either_way(standing, gain)} "
+            f"{_capital(_spoken(standing, name))} does exactly as well."
+            if gain.low == gain.high
+            else f"{_capital(_spoken(standing, name))} against {spoken}: {_either_way(standing, gain)} "
             "(95 %)."
         )
     if decision.kind == "majority" and standing.metric.name == "error":
@@ -176,16 +176,12 @@ def _difference(standing: Standing, line: Line) -> Interval | None:
     return line.gain.flipped()
 
 
-def as_json(standings: Sequence[Standing], settings: dict[str, Any]) -> dict[str, Any]:
+def as_json(standings: Sequence[Standing]) -> dict[str, Any]:
     """Return everything as JSON values; docs/command_line.md says what they mean."""
     metric = standings[0].metric
     return {
-        "bblr": __version__,
-        "command": "compare",
-        "schema": SCHEMA,
         "metric": metric.name,
         "higher_is_better": metric.higher,
-        **settings,
         "results": [_standing_json(standing) for standing in standings],
     }
 
@@ -211,7 +207,7 @@ def _standing_json(standing: Standing) -> dict[str, Any]:
                 "value": _ends(line.value),
                 "difference": _ends(_difference(standing, line)),
                 "metrics": dict(line.metrics),
-                "seconds": None if line.seconds != line.seconds else line.seconds,
+                "seconds": line.seconds,
                 "folds_done": line.done,
                 "folds_planned": line.planned,
             }
