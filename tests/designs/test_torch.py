@@ -1,5 +1,6 @@
 """Rows as tensors: every product and every operation is that of NumPy."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,9 @@ from bblr._numeric.tensors import find_device
 from bblr.designs import DenseDesign, ScaledDesign
 from bblr.losses import BetaBernoulli, Hinge, Logistic, Plateaus, Sigmoid, ZeroOne
 from bblr.objective import Objective
-from bblr.penalties import Gaussian
+from bblr.penalties import Gaussian, GaussLaplace
+from bblr.solvers import FisherScoring
+from bblr.training.laplace import laplace
 from tests.designs.cases import N_FEATURES, N_ROWS, matrix, tensor_design
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -60,14 +63,14 @@ def test_products_in_float32_where_the_columns_allow(rows):
     close(narrow.rmatvec(narrow.rows.vector(rows[1])), rows[1] @ X, rtol=1e-4, atol=1e-3)
 
 
-def pair(design, loss, y, weight):
+def pair(design, loss, y, weight, fit_intercept=True):
     """Objectives on NumPy and on torch, and a point to look at."""
-    plain = ScaledDesign(DenseDesign(matrix()), weight, True)
+    plain = ScaledDesign(DenseDesign(matrix()), weight, fit_intercept)
     one = Objective(loss, Gaussian(1.0), plain, y, weight)
     vector = design.rows.vector
-    scaled = ScaledDesign(design, vector(weight), True)
+    scaled = ScaledDesign(design, vector(weight), fit_intercept)
     other = Objective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
-    return one, other, np.random.default_rng(2).normal(size=D + 1)
+    return one, other, np.random.default_rng(2).normal(size=D + fit_intercept)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -96,16 +99,64 @@ def test_objectives_agree(store, rows, loss):
     )
 
 
-def test_newton_steps_are_solved_on_the_device(rows):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("most", [60, N])
+def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, most):
+    y, weight = rows
+    monkeypatch.setattr("bblr.objective.sample_rows", lambda size: most)
+    monkeypatch.setattr("bblr.curvature.sample_rows", lambda size: most)
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    one, other, theta = pair(design, LOSSES[0], y, weight, fit_intercept)
+    near = other.beside_rows()
+    there = near.parameters(theta)
+    value, gradient, raw = near.value_gradient(there)
+    expected = one.value_gradient(theta)
+    assert value == pytest.approx(expected[0], rel=1e-12)
+    close(gradient, expected[1])
+    close(raw, expected[2])
+    step = one.preconditioner(theta, expected[2])(expected[1])
+    close(near.preconditioner(there, raw)(gradient), step, rtol=1e-8, atol=1e-10)
+    found, plain = (FisherScoring(tol=1e-9).minimise(each, theta) for each in (other, one))
+    close(found.theta, plain.theta, rtol=1e-6, atol=1e-6)
+    assert isinstance(found.theta, np.ndarray) and found.reason == plain.reason
+
+
+def test_covariances_are_those_of_numpy(rows):
     y, weight = rows
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     one, other, theta = pair(design, LOSSES[0], y, weight)
-    floor = np.linspace(1, 2, D + 1)
-    for most in (60, N):
-        solve = other.design.newton(other.weight, most, floor, 1e-9)
-        spread = 1e-3 * weight.sum() / len(floor)
-        expected = one.design.curvature(one.weight, most) + np.diag(floor + spread)
-        close(solve(theta), np.linalg.solve(expected, theta), rtol=1e-8, atol=1e-10)
+    here = laplace(one, theta, one.scores(theta))
+    there = laplace(other, theta, other.scores(theta))
+    assert there.effective == pytest.approx(here.effective, rel=1e-8)
+    Z = np.asfortranarray(np.random.default_rng(6).normal(size=(9, D + 1)))
+    close(there.variance(Z), here.variance(Z), rtol=1e-8)
+    close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
+    with pytest.raises(FloatingPointError, match="positive definite"):
+        replace(other.beside_rows(), l2=-1e9).covariance(other.scores(theta), N)
+
+
+def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
+    y, weight = rows
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    near = pair(design, LOSSES[0], y, weight)[1].beside_rows()
+    near = replace(near, l2=-1e9)  # no weight of a row can make up for it
+    there = near.parameters(np.zeros(D + 1))
+    vector = torch.ones_like(there)
+    found = near.preconditioner(there, near.value_gradient(there)[2])(vector)
+    assert torch.isfinite(found).all() and found[-1] > 0
+    close(found[:-1], -1e-9, rtol=1e-3)
+
+
+def test_only_what_a_tensor_objective_knows_goes_to_the_device(rows):
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    other = pair(design, LOSSES[0], *rows)[1]
+    assert other.beside_rows() is not None
+    assert other.with_penalty(GaussLaplace()).beside_rows() is None
+    apart = designs.TorchDesign(
+        [torch.from_numpy(matrix()[:9]), torch.from_numpy(matrix()[9:])], DEVICE
+    )
+    assert pair(apart, LOSSES[0], *rows)[1].beside_rows() is None
+    assert pair(design, LOSSES[0], *rows)[0].beside_rows() is None
 
 
 def test_extreme_scores_are_finite(rows):

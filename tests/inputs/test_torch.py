@@ -27,6 +27,12 @@ torch.set_num_threads(1)
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
+@pytest.fixture(autouse=True)
+def on_the_device(monkeypatch):
+    """Send small tables there as well: they stand for large ones."""
+    monkeypatch.setattr("bblr.inputs.torch_tensors.is_small_table", lambda *shape: False)
+
+
 @pytest.fixture(scope="module")
 def heart():
     return load_uci("heart", return_X_y=True)
@@ -147,6 +153,22 @@ def test_results_are_tensors_where_the_rows_are(heart, model, dtype):
         again.decision_function(X.cpu().numpy()), results[0].cpu().numpy(), rtol=1e-4, atol=1e-4
     )
     assert isinstance(again.predict(X.cpu().numpy()), np.ndarray)
+
+
+@pytest.mark.parametrize("model", [BBLRClassifier(), BBLRClassifierCV(random_state=0)])
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_small_tables_are_fitted_on_the_cpu(monkeypatch, heart, model, kind):
+    monkeypatch.undo()
+    X, y = heart
+    here = clone(model).fit(X, y)
+    there = clone(model).set_params(device=DEVICE)
+    if kind == "tensor":
+        there.fit(torch.as_tensor(X, device=DEVICE), torch.as_tensor(y, device=DEVICE))
+        assert there.coef_.device.type == DEVICE
+        assert there.predict(torch.as_tensor(X, device=DEVICE)).device.type == DEVICE
+    else:
+        there.fit(X, y)
+    np.testing.assert_array_equal(torch.as_tensor(there.coef_).cpu().numpy(), here.coef_)
 
 
 def test_float32_agrees_with_float64(heart):

@@ -93,15 +93,6 @@ def test_few_rows_searches_and_warm_starts_know_no_sample(small_samples):
         assert all("rows" not in stage.reason for stage in model.path_)
 
 
-@pytest.mark.parametrize("odd", [np.nan, np.inf])
-def test_large_arrays_are_checked_as_small_ones_are(monkeypatch, odd):
-    monkeypatch.setattr("bblr.designs.dense._LARGE", 100)
-    X, y = data(500)
-    X[499, 4] = odd
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-        BBLRClassifier().fit(X, y)
-
-
 def test_weight_in_few_rows_takes_all_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70_000, 3))

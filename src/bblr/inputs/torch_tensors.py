@@ -1,4 +1,6 @@
-"""Torch tensors: checked and encoded where they are, results of their kind.
+"""Torch tensors: validated and encoded where they are, with results in kind.
+
+Small tables are fitted on the CPU, wherever they are.
 
 With ``device`` set, other rows in memory are sent there, and results come back as arrays.
 """
@@ -21,9 +23,10 @@ from sklearn.utils.validation import (
 
 from bblr._numeric.arrays import as_dense
 from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor, local
-from bblr.designs import Design
+from bblr.designs import Design, make_design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
+from bblr.designs.scaled import is_small_table
 from bblr.inputs.adapter import Training, finite_scores
 from bblr.inputs.frames import FrameAdapter
 from bblr.inputs.in_memory import ArrayAdapter
@@ -38,7 +41,7 @@ class DeviceAdapter(ArrayAdapter):
 
     @staticmethod
     def recognises(estimator: Any, X: Any) -> bool:
-        """Whether the estimator is to work on tensors, of whatever they are made."""
+        """Whether the estimator has a ``device``, whatever the rows are."""
         return getattr(estimator, "device", None) is not None and not is_tensor(X)
 
     def __init__(self, estimator: Any, X: Any) -> None:
@@ -53,7 +56,7 @@ class DeviceAdapter(ArrayAdapter):
         return super().training(local(y), local(sample_weight))
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do so for who picks and compares rows, which stay here."""
+        """Do the same for estimators that index rows, which stay in memory."""
         return super().matrix_training(local(y), local(sample_weight), sparse)
 
     def kernel_scores(self, expansion: Expansion) -> Any:
@@ -84,6 +87,10 @@ class DeviceAdapter(ArrayAdapter):
         return kind(self.estimator, local(self.X)).read(*y, sparse=False, reset=reset)
 
     def _design(self, X: Any) -> Design:
+        # Starting the kernels of a pass takes a GPU longer than a small fit takes a core.
+        return make_design(local(X)) if is_small_table(*X.shape) else self._on_device(X)
+
+    def _on_device(self, X: Any) -> Design:
         from bblr.designs.torch.placing import as_tensor
         from bblr.designs.torch.tensor_design import TorchDesign
 
@@ -91,7 +98,7 @@ class DeviceAdapter(ArrayAdapter):
 
 
 class ReadTensorAdapter(ArrayAdapter):
-    """Tensors that NumPy reads, for lack of dispatch and device; results are arrays."""
+    """Tensors without dispatch or ``device``, which NumPy reads; results are arrays."""
 
     @staticmethod
     def recognises(estimator: Any, X: Any) -> bool:
@@ -105,7 +112,7 @@ class ReadTensorAdapter(ArrayAdapter):
                 "X is a sparse tensor, which NumPy cannot read; use X.to_dense(), or a sparse "
                 "matrix of scipy."
             )
-        # NumPy reads none whose gradient is asked for.
+        # NumPy cannot read tensors that require a gradient.
         return ArrayAdapter(self.estimator, self.X.detach()).read(*y, reset=reset)
 
 
@@ -117,11 +124,6 @@ class TensorAdapter(DeviceAdapter):
         """Whether X is a tensor that is to stay one."""
         sent = getattr(estimator, "device", None) is not None
         return is_tensor(X) and (sent or bool(get_config()["array_api_dispatch"]))
-
-    @property
-    def xp(self) -> Any:
-        """Whose functions work on results."""
-        return import_torch()
 
     def _place(self) -> Any:
         """Return the device asked for, or where the rows are."""
@@ -144,11 +146,16 @@ class TensorAdapter(DeviceAdapter):
             _check_labels(y)
         check_consistent_length(X, y)
         design = self._design(X)
-        done = encode(self.estimator, _TensorLabels(design, y, sample_weight))
+        known = y if design.is_remote else local(y)
+        done = encode(self.estimator, _TensorLabels(design, known, sample_weight))
         return self._classes_like(y, Training(self, X, design, *done))
 
+    def rows(self) -> Design:
+        """Return rows to be scored, where they are."""
+        return self._on_device(self._known())
+
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do so for who picks and compares rows; classes are what the labels are."""
+        """Do the same for estimators that index rows; classes have the type of the labels."""
         return self._classes_like(y, super().matrix_training(y, sample_weight, sparse))
 
     def _classes_like(self, y: Any, done: Training) -> Training:
@@ -157,7 +164,7 @@ class TensorAdapter(DeviceAdapter):
         return done._replace(classes=_beside(done.classes, y).to(y.dtype))
 
     def in_kind(self, values: Any) -> Any:
-        """Return results as tensors beside the rows, if they are numbers."""
+        """Return results as tensors on the device of the rows, if they are numbers."""
         return _beside(values, self.X)
 
     def chosen(self, classes: Any, index: Any) -> Any:
@@ -173,7 +180,7 @@ class TensorAdapter(DeviceAdapter):
         torch = import_torch()
         X = self.X
         refuse_sparse(X)
-        # An array of that shape without memory of its own: scikit-learn words the errors.
+        # An array of that shape that takes no memory: scikit-learn words the errors.
         shaped = np.broadcast_to(
             np.zeros((), complex if X.is_complex() else float), tuple(X.shape)
         )
@@ -181,7 +188,7 @@ class TensorAdapter(DeviceAdapter):
         if X.dtype not in (torch.float32, torch.float64):
             X = X.double()
         X = X.detach()
-        # One infinite or undefined entry makes the sum so; only then it pays to look at each.
+        # One entry that is not finite makes the sum so; only then is each one checked.
         if not torch.isfinite(X.sum()) and not torch.isfinite(X).all():
             what = "NaN" if torch.isnan(X).any() else "infinity"
             name = type(self.estimator).__name__
@@ -207,7 +214,11 @@ class _TensorLabels(Labels):
     def __init__(self, design: Design, y: Any, sample_weight: Any) -> None:
         self.y, self.rows, self.plain = y, design.rows, sample_weight is None
         empty = np.empty((design.n_rows, 0))
-        self.weight = self.rows.vector(row_weights(local(sample_weight), empty))
+        self.weight = (
+            self.rows.ones(empty)
+            if sample_weight is None
+            else self.rows.vector(row_weights(local(sample_weight), empty))
+        )
         if is_tensor(y):
             # Not every type of whole numbers can be sorted and searched for; long ones can.
             self._own = (y if y.is_floating_point() else y.long()).contiguous()
@@ -217,7 +228,7 @@ class _TensorLabels(Labels):
                 assert_all_finite(self.y, input_name="y")
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels of the rows that count, in their order."""
+        """Return the sorted labels of the rows of positive weight."""
         present = self.weight > 0
         if not is_tensor(self.y):
             return found_classes(self.y, self.rows.local(present))
@@ -248,7 +259,7 @@ def _check_labels(y: Any) -> None:
 
 
 def _beside(values: Any, tensor: Any) -> Any:
-    """Return numbers as a tensor where another one is; what is no number as it is."""
+    """Return numbers as a tensor on the device of another one; anything else as it is."""
     if not is_tensor(values) and (issparse(values) or values.dtype.kind not in "biuf"):
         return values
     return import_torch().as_tensor(values, device=tensor.device)

@@ -7,25 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from bblr._numeric.tensors import local
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
-# Steps of a descent that only leads to where another one starts.
+# Most steps of a descent that only leads to a starting point.
 _FIRST = 20
 
 
 @dataclass(frozen=True)
 class FisherScoring:
-    """Newton steps with a curvature that is never negative for the Hessian.
+    """Newton steps with a non-negative curvature in place of the Hessian.
 
-    The plateaus make the Hessian indefinite. Of each example the positive part of its second
-    derivative is taken, with a share of the Fisher information; and the examples that have moved
-    onto a plateau drop out of both, so that a small sample of rows represents them well.
-    A step costs one pass over the data and one over the sample. Where a few rows lie hundreds of
-    standard deviations out, this takes a tenth of the passes of L-BFGS.
+    The plateaus make the Hessian indefinite. Each example contributes the positive part of its
+    second derivative and a share of its Fisher information; examples on a plateau contribute
+    neither, so that a small sample of rows represents the others well. A step costs one pass over
+    the data and one over the sample. With a few rows hundreds of standard deviations out, this
+    takes a tenth of the passes of L-BFGS.
 
     Parameters
     ----------
@@ -39,13 +41,17 @@ class FisherScoring:
     tol: float = 1e-4
     max_iter: int = 100
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+    def minimise(self, objective: Preconditioned, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
         require(objective, "Fisher scoring", "value_gradient", "preconditioner")
         start = np.array(theta0, dtype=np.float64)
         found = compiled(objective, "newton_descent", start, self.rules)
         if found is not None:
             return found
+        # Where the parameters are does not matter to the steps.
+        near = objective.beside_rows() if hasattr(objective, "beside_rows") else None
+        if near is not None:
+            objective, start = near, near.parameters(start)
         here = evaluate(objective, start)
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
@@ -60,12 +66,13 @@ class FisherScoring:
                 reason = "no descent within rounding"
                 break
             here = there
-        return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
+        theta: Floats = local(here.theta)
+        return Solution(theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
 
     def small_path(
         self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]
     ) -> tuple[Floats, Floats]:
-        """Walk through the gammas on a small table in one compiled call.
+        """Anneal over the gammas on a small table in one compiled call.
 
         Parameters
         ----------
@@ -86,5 +93,5 @@ class FisherScoring:
 
     @property
     def rules(self) -> tuple[float, int, float, float, float, int]:
-        """What a compiled descent must know: see :class:`bblr.designs.small_tables.Rules`."""
+        """The rules of a compiled descent: see :class:`bblr.designs.small_tables.Rules`."""
         return self.tol, self.max_iter, _CAUTION, ARMIJO, WOLFE, TRIES

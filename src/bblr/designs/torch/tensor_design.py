@@ -1,4 +1,4 @@
-"""Designs whose rows are torch tensors, on a GPU above all.
+"""Designs whose rows are torch tensors, mainly on a GPU.
 
 Sums over rows end in float64 whatever the rows are stored in. Rows that do not fit into the memory
 of the device stay where they are, and are sent there a block at a time in each pass.
@@ -18,7 +18,7 @@ from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.dense import moments_of
 from bblr.designs.rows import Vector
 from bblr.designs.torch.placing import placed
-from bblr.designs.torch.tensor_curvature import sample, solver_of
+from bblr.designs.torch.tensor_objective import TensorObjective, sample
 from bblr.designs.torch.tensor_rows import TorchRows
 from bblr.losses import Loss
 from bblr.losses.torch_forms import value_residual
@@ -110,19 +110,21 @@ class TorchDesign(Design):
         return out
 
     def _blocks(self, wide: bool) -> Iterator[tuple[slice, Tensor]]:
-        """Yield row ranges and their rows on the device, in float64 where asked for."""
+        """Yield row ranges and their rows on the device, few enough for float64 where asked."""
         start = 0
         step = max(1, self._block // max(1, self.n_features))
         for part in self.parts:
-            here = part.device == self.device and not (wide and part.dtype != torch.float64)
+            here = part.device == self.device and not wide
             size = max(1, len(part)) if here else step
             for s in range(0, len(part), size):
                 rows = part[s : s + size].to(self.device, non_blocking=True)
-                yield slice(start + s, start + s + len(rows)), rows.double() if wide else rows
+                yield slice(start + s, start + s + len(rows)), rows
             start += len(part)
 
     def _passes(self) -> Iterator[tuple[slice, Tensor]]:
-        return self._blocks(wide=not self._narrow)
+        if self._narrow:
+            return self._blocks(wide=False)
+        return ((rows, X.double()) for rows, X in self._blocks(wide=True))
 
     def _coef(self, coef: Floats) -> Tensor:
         kind = self.parts[0].dtype if self._narrow else torch.float64
@@ -145,7 +147,7 @@ class TorchDesign(Design):
 
     @_careful
     def scores(self, coef: Floats, intercepts: Floats) -> Tensor:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
         own, shift = self._products(coef, intercepts)
         return _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
 
@@ -160,23 +162,29 @@ class TorchDesign(Design):
         """Return X.T @ residual of a per-row vector."""
         return self._added(self._passes(), lambda rows, X: _transposed(X, residual[rows]))
 
-    @_careful
     def value_gradient(
         self, coef: Floats, intercepts: Floats, y: Vector, weight: Vector, loss: Loss
     ) -> Pass:
         """Return the weighted loss, its derivatives and the scores they were made of."""
         own, shift = self._products(coef, intercepts)
-        scores = []
+        found, raw = self._fused(own, shift, y, weight, loss)
+        sums: Floats = self.rows.local(found)
+        slopes, gradient = sums[1 : 1 + len(coef)], sums[1 + len(coef) :].reshape(coef.shape)
+        return Pass(float(sums[0]), gradient, slopes, raw)
 
-        def make(rows: slice, X: Tensor) -> Tensor:
+    @_careful
+    def _fused(
+        self, own: Tensor, shift: Any, y: Vector, weight: Vector, loss: Loss
+    ) -> tuple[Tensor, Tensor]:
+        """Return value, slopes and gradient in one tensor, and the scores."""
+        scores = []
+        total: Any = 0.0
+        for rows, X in self._passes():
             scores.append((X @ own).double().add_(shift))
             value, residual = value_residual(loss, y[rows], scores[-1], weight[rows])
             slopes = residual.sum(dim=0).reshape(-1)
-            return torch.cat([value.reshape(1), slopes, _transposed(X, residual)])
-
-        sums = self._added(self._passes(), make)
-        slopes, gradient = sums[1 : 1 + len(coef)], sums[1 + len(coef) :].reshape(coef.shape)
-        return Pass(float(sums[0]), gradient, slopes, _joined(scores))
+            total += torch.cat([value.reshape(1), slopes, _transposed(X, residual)])
+        return total, _joined(scores)
 
     def table(self) -> Floats:
         """Return all numbers as one dense, row-major float64 array."""
@@ -193,11 +201,14 @@ class TorchDesign(Design):
         first = int((weight > 0).to(torch.uint8).argmax())
         shift = self._picked([first])[0].double()
 
+        # A float64 operand widens X on the way: no copy of a block is made for that alone.
         def make(rows: slice, X: Tensor) -> Tensor:
-            w, nonzero = weight[rows], weight[rows] @ (X != 0).double()
+            w = weight[rows]
+            nonzero = w @ torch.where(X != 0, one, 0.0)
             moved = X - shift
             return torch.stack([w @ moved, w @ moved.square_(), nonzero])
 
+        one = torch.ones((), dtype=torch.float64, device=self.device)
         sums = self._added(self._blocks(wide=True), make)
         return moments_of(sums, float(weight.sum()), self.rows.local(shift))
 
@@ -205,8 +216,10 @@ class TorchDesign(Design):
     def square_norm(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the squared length of each row, centred and scaled."""
         origin, inverse = self._constants(centre, 1.0 / scale)
-        blocks = self._blocks(wide=True)
-        return _joined([((X - origin) * inverse).square_().sum(dim=1) for _, X in blocks])
+        lengths = [
+            (X - origin).mul_(inverse).square_().sum(dim=1) for _, X in self._blocks(wide=True)
+        ]
+        return _joined(lengths)
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> Curvature:
         """Return the second moments about the centre over the given rows."""
@@ -232,34 +245,28 @@ class TorchDesign(Design):
         found = self.rows.local(sums)
         return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
 
-    def newton(
+    def beside_rows(
         self,
-        weight: Vector,
-        size: Vector,
-        most: int,
+        square_norm: Vector,
         centre: Floats,
         scale: Floats,
-        floor: Floats,
-        least: float,
         fit_intercept: bool,
-    ) -> Callable[[Floats], Floats] | None:
-        """Return what solves systems of a sampled, scaled curvature plus a diagonal.
-
-        A matrix that travels to the CPU to be factored takes as long as five passes.
-        """
+        **told: Any,
+    ) -> TensorObjective | None:
+        """Return the objective of one score with its parameters on the device."""
         if len(self.parts) > 1:
             return None
-        rows, own = sample(weight, size, min(most, self.n_rows))
         if self._units is None or self._units[0] is not centre:
             self._units = centre, self._constants(centre, 1.0 / scale)
         origin, inverse = self._units[1]
-        Z = (self._picked(rows) - origin) * inverse
-        if fit_intercept:
-            Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
-        matrix = (Z * own[:, None]).T @ Z
-        spread = (weight.sum() * (1e-3 / len(floor))).clamp_(min=least)
-        matrix.diagonal().add_(self._constants(floor)[0] + spread)
-        return solver_of(matrix, floor, least)
+        kind = self.parts[0].dtype if self._narrow else torch.float64
+
+        def run(coef: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
+            return self._fused(coef.to(kind), *others)
+
+        return TensorObjective(
+            run, self._picked, origin, inverse, square_norm, fit_intercept, **told
+        )
 
     def _constants(self, *arrays: Floats) -> Tensor:
         """Return arrays on the device, sent in one message."""
@@ -269,8 +276,9 @@ class TorchDesign(Design):
     def column_squares(self, weight: Vector, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
         (origin,) = self._constants(centre)
-        blocks = self._blocks(wide=True)
-        return self._added(blocks, lambda rows, X: weight[rows] @ (X - origin).square_())
+        return self._added(
+            self._blocks(wide=True), lambda rows, X: weight[rows] @ (X - origin).square_()
+        )
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
