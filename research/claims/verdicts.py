@@ -13,7 +13,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from bblr.comparison.compare import Comparison
-from bblr.comparison.methods import FILE_METHODS, select_methods
+from bblr.comparison.methods import select_file_methods
 from bblr.comparison.sources import load_table
 from bblr.comparison.verdict.metrics import Metric, OutOfFold, auc_values
 from bblr.comparison.verdict.standings import Decision, decide, judge
@@ -176,7 +176,7 @@ def graded(decision: Decision, answer: str) -> str:
 def verdict_on(file: Simulated, folder: Path, seed: int, jobs: int = 1) -> tuple[Decision, str]:
     """Compare the default methods on a file, as the command does."""
     table = load_table(str(file.write(folder, seed)))
-    comparison = Comparison((table,), select_methods(FILE_METHODS))
+    comparison = Comparison((table,), select_file_methods())
     records = comparison.run(folder / f"{file.name}.jsonl", jobs=jobs)
     (standing,) = judge(records, Metric())
     return standing.decision, sentence(standing)
@@ -188,7 +188,7 @@ def fresh_errors(file: Simulated, seed: int, rows: int = 20_000) -> dict[str, fl
     with threadpool_limits(1):
         return {
             m.name: 100 * float(np.mean(m.build(seed).fit(X, y).predict(X_new) != y_new))
-            for m in select_methods(FILE_METHODS)
+            for m in select_file_methods()
             if not m.name.startswith("robust")
         }
 

@@ -22,6 +22,7 @@ from bblr.comparison.methods import (
     Method,
     _most_accurate,
     _scores,
+    select_file_methods,
     select_methods,
 )
 
@@ -30,7 +31,11 @@ def test_names_are_found_in_any_case_and_order():
     assert [m.name for m in select_methods(["bblr4", " SVM ", "Lr"])] == ["BBLR4", "SVM", "LR"]
     assert select_methods() == tuple(m for m in METHODS.values() if m.usual)
     assert "SVC" not in {method.name for method in select_methods()}
-    assert "HGB" in FILE_METHODS and set(FILE_METHODS) <= set(METHODS)
+    assert "HGB" in FILE_METHODS
+    names = {name.removeprefix("robust:") for name in FILE_METHODS}
+    assert names <= set(METHODS)
+    assert [m.name for m in select_file_methods(["SVM", "lr"])] == ["majority", "LR", "SVM"]
+    assert {m.name for m in select_file_methods()} >= names
     # As the paper writes them, and as tables do.
     assert [m.name for m in select_methods(["BBLR³", "sparse kbblr"])] == ["BBLR3", "KBBLR-B"]
 
@@ -147,7 +152,8 @@ def test_importing_the_registry_is_light():
         assert heavy not in result.stdout
 
 
-def test_robust_before_a_name_is_a_method_around_a_method():
+def test_robust_before_a_name_is_a_method_around_a_method(monkeypatch):
+    monkeypatch.setattr(bblr, "__all__", [*bblr.__all__, "RobustClassifier"])
     boosting, logistic = select_methods(["robust:hgb", " Robust:LR"])
     assert (boosting.name, boosting.label) == ("robust:HGB", "robust:HGB")
     assert logistic.name == "robust:LR" and logistic.weight > METHODS["LR"].weight

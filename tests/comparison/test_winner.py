@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from bblr.comparison.methods import METHODS
+import bblr
+from bblr.comparison.methods import METHODS, select_methods
 from bblr.comparison.sources import load_table
 from bblr.comparison.verdict.metrics import Metric
 from bblr.comparison.verdict.winner import FinalFit
@@ -60,3 +61,13 @@ def test_an_embedded_set_is_read_by_name():
     found = executed(final(table, "BBLR0"))
     np.testing.assert_array_equal(found["X"], table.X)
     assert "load_uci('liver'" in final(table, "BBLR0")["code"]
+
+
+@pytest.mark.skipif(not hasattr(bblr, "RobustClassifier"), reason="bblr has no RobustClassifier")
+@pytest.mark.parametrize("name", ["robust:LR", "robust:majority"])
+def test_the_code_fits_a_robust_method(table, name):
+    (method,) = select_methods([name])
+    record = FinalFit.of(table, method, repeat=0, fold=0, folds=1, seed=4).run()
+    assert "failure" not in record
+    assert type(executed(record)["model"]).__name__ == "RobustClassifier"
+    assert ("scaled" in record) == (name == "robust:LR")

@@ -43,9 +43,9 @@ STRENGTHS = tuple(4.0**power for power in range(-5, 6))
 PENALTIES = tuple(4.0**power for power in range(5, -4, -1))
 BASELINES = ("LR", "SVM")
 # What the user's own data are tried with; the first two always take part.
-FILE_METHODS = ("majority", "LR", "BBLR0", "BBLR", "HGB")
+FILE_METHODS = ("majority", "LR", "BBLR0", "BBLR", "HGB", "robust:HGB")
 # Written before the name of another method.
-ROBUST = "robust:"
+ROBUST, ROBUST_CLASS = "robust:", "RobustClassifier"
 # The grid of a kernel SVM on standardised features, no coarser than KernelBBLRClassifierCV's.
 COSTS = tuple(2.0**power for power in range(-4, 11, 2))
 WIDTHS = tuple(2.0**power for power in range(-10, 2))
@@ -118,7 +118,7 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     for name in names:
         inner = _plain(name).removeprefix(ROBUST)
         method = known.get(inner.strip())
-        if method is None:
+        if method is None or not _is_there(name):
             raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
         if inner != _plain(name):
             method = _robust(method)
@@ -138,10 +138,22 @@ def select_file_methods(names: Iterable[str] | None = None) -> tuple[Method, ...
     ValueError
         As :func:`select_methods` does.
     """
-    usual = [name for name in FILE_METHODS if name in METHODS]
+    usual = [name for name in FILE_METHODS if _is_there(name)]
     chosen = select_methods(usual if names is None else names)
     baselines = tuple(METHODS[name] for name in usual if name in FILE_METHODS[:2])
     return (*baselines, *(method for method in chosen if method not in baselines))
+
+
+def _is_there(name: str) -> bool:
+    """Say whether there is a method of that name, and what it is put into."""
+    import bblr
+
+    plain = _plain(name)
+    robust = plain.startswith(ROBUST)
+    known = {_plain(each) for method in METHODS.values() for each in (method.name, method.label)}
+    return plain.removeprefix(ROBUST).strip() in known and (
+        not robust or ROBUST_CLASS in bblr.__all__
+    )
 
 
 def _plain(name: str) -> str:
@@ -243,7 +255,8 @@ def _robust(inner: Method) -> Method:
     def build(random_state: int, *, sparse: bool = False) -> Any:
         import bblr
 
-        return bblr.RobustClassifier(inner.build(random_state, sparse=sparse))
+        robust = getattr(bblr, ROBUST_CLASS)
+        return robust(inner.build(random_state, sparse=sparse), random_state=random_state)
 
     return replace(
         inner,

@@ -67,8 +67,8 @@ def test_a_sample_of_files_gets_no_wrong_winner(monkeypatch, tmp_path: Path):
     """With quick stand-ins for the methods, of which one is for products and circles."""
     monkeypatch.setattr(
         verdicts,
-        "select_methods",
-        lambda names: (least_squares("LR", False), least_squares("HGB", True)),
+        "select_file_methods",
+        lambda: (least_squares("LR", False), least_squares("HGB", True)),
     )
     grades = {}
     for file in FILES:

@@ -43,6 +43,12 @@ def _chosen(fitted: Any) -> Any:
         )
         found.estimator_ = _chosen(fitted.estimator_)
         return found
+    if hasattr(fitted, "flip_matrix_"):
+        from sklearn.base import clone
+
+        found = clone(fitted).set_params(estimator=_chosen(fitted.estimator_))
+        found.estimator_ = _chosen(fitted.estimator_)
+        return found
     return getattr(fitted, "best_estimator_", fitted)
 
 
@@ -97,7 +103,9 @@ def _import_of(part: type) -> str:
 
 def _coefficients(fitted: Any) -> Record:
     """Return the coefficients of a linear fit: of one standard deviation, and of one unit."""
-    final = getattr(fitted, "estimator_", fitted)
+    final = fitted
+    while hasattr(final, "estimator_"):
+        final = final.estimator_
     scaler, model = (None, final) if not hasattr(final, "steps") else (final[0], final[-1])
     found = getattr(model, "coef_", None)
     if found is None or scaler is None:

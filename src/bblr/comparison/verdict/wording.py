@@ -45,15 +45,14 @@ def remarks(standing: Standing) -> list[str]:
         names = _joined(_spoken(standing, name) for name in decision.alike)
         use = _spoken(standing, decision.method)
         found.append(f"No detectable difference between {use} and {names}.")
-    if decision.kind == "keep" and decision.alike:
-        name = decision.alike[0]
-        gain = decision.gains[name]
-        found.append(
-            f"{_capital(_spoken(standing, name))} does exactly as well."
-            if gain.low == gain.high
-            else f"{_capital(_spoken(standing, name))} against {spoken}: {_either_way(standing, gain)} "
-            "(95 %)."
-        )
+    others = [name for name in decision.alike if name != MAJORITY]
+    if decision.kind == "keep" and others:
+        gain = decision.gains[others[0]]
+        best = _capital(_spoken(standing, others[0]))
+        if gain.low == gain.high:
+            found.append(f"{best} does exactly as well.")
+        else:
+            found.append(f"{best} against {spoken}: {_either_way(standing, gain)} (95 %).")
     if decision.kind == "majority" and standing.metric.name == "error":
         found.append("Errors say little of rare classes: try --metric balanced, auc or f1.")
     without = [line.label for line in standing.lines if line.value is None]
