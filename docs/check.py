@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-WIDTHS = {"light": (360, 1200), "dark": (360,)}
+WIDTHS = {"light": (360, 1280), "dark": (360, 1280)}
 # Pages in one browser at a time.
 BATCH = 20
 # What the theme tells about itself.

@@ -50,5 +50,6 @@ from research.claims import (  # noqa: E402, F401
     kernel,
     networks,
     structured,
+    verdicts,
     zero_one,
 )

@@ -19,6 +19,8 @@ from research.core.cases import Case, Measured, Run, Unavailable
 from research.core.thresholds import Threshold
 
 NAMES = {
+    "verdict-files",
+    "verdict-coverage",
     "training-errors",
     "uci-clean",
     "uci-noisy",
