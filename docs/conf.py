@@ -77,6 +77,7 @@ html_use_index = html_domain_indices = False
 html_theme_options = {
     "logo": {"text": "bblr"},
     "navbar_start": ["navbar-logo", "version"],
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["source", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -109,6 +110,8 @@ def _read_source(app: Any, name: str, source: list[str]) -> None:
         source[0] = re.sub(r"\]\((?!\w+:)(?:docs/)?", "](", text)
     for link, page in HERE_INSTEAD.items():
         source[0] = source[0].replace(f"]({link}", f"]({page}")
+    # The empty line that ends a doctest would be shown.
+    source[0] = re.sub(r"^(```python\n>>> (?:.|\n)*?)\n\n```$", r"\1\n```", source[0], flags=re.M)
     # In a file the name of another file is a good name for a link; on a page its title is.
     source[0] = re.sub(r"\[[\w./]+\.md\]\((?=[^)]*\.md)", "[](", source[0])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 __all__ = ["CARDS", "InOrder", "keep_panel", "use_panels"]
@@ -66,7 +67,12 @@ def _draw_panel(figure: Any, panel: int, path: Path) -> None:
             other.remove()
     figure.set_size_inches(3.6, 2.6)
     axes.set_subplotspec(GridSpec(1, 1, figure=figure)[0])
-    axes.tick_params(labelleft=bool(axes.get_yticks().size), labelbottom=True)
+    axes.tick_params(labelleft=True, labelbottom=True)
+    axes.set_aspect("auto")
+    axes.set_ylabel(fill(axes.get_ylabel(), 24))
+    names = [text.get_text() for text in axes.get_xticklabels()]
+    if any(" " in name for name in names):
+        axes.set_xticks(axes.get_xticks(), [fill(name, 12) for name in names], fontsize=8)
     if axes.get_legend() is None and axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=7)
     figure.savefig(path, dpi=150)

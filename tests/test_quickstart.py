@@ -17,7 +17,7 @@ def test_every_command_runs(tmp_path, monkeypatch):
     kinds, texts = zip(*blocks, strict=True)
     assert kinds == ("sh", "python", "sh")
     exec(compile(texts[1], str(PAGE), "exec"), {})
-    commands = texts[2].splitlines()
+    commands = texts[2].replace("\\\n", "").splitlines()
     assert len(commands) == 5
     for command in commands:
         name, *arguments = shlex.split(command)
