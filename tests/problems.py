@@ -1,4 +1,4 @@
-"""Small objectives of one score a row and of three."""
+"""Small objectives of one score per row and of three."""
 
 import numpy as np
 from scipy import sparse

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from tools import measure
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "bblr"
 FILES = sorted(SOURCE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 MOST_LINES, MOST_FILES = 400, 12
+# What `python tools/measure.py` prints: branches, and what a default fit enters.
+MOST_BRANCHES, MOST_ENTERED = 64, (40, 250, 380)
 # Where values of a kind come in, and where they are shown: here types may be asked for.
 MAY_ASK = {"inputs", "designs", "io", "plotting", "cli", "comparison", "_numeric"}
 KINDS = {
@@ -139,3 +143,28 @@ def test_research_stays_outside_the_wheel():
     for path in FILES:
         found = re.findall(r"^\s*(?:from|import) research\b", path.read_text("utf-8"), re.M)
         assert found == [], path
+
+
+def test_branches_on_the_number_of_classes_do_not_grow():
+    """`python tools/measure.py` lists them."""
+    assert sum(map(len, measure.all_branches().values())) <= MOST_BRANCHES
+
+
+def test_branches_are_noticed():
+    code = (
+        "one = loss.n_scores == 1\nx = 1 if one else 2\nif len(classes_) > 2:\n    go()\n"
+        "if raw.ndim == 1:\n    raise ValueError\ny = raw.shape[1] > 1 and other\n"
+    )
+    assert measure.branches(ast.parse(code)) == [1, 2, 3, 7]
+
+
+def test_lines_of_code_are_counted_without_words():
+    code = (
+        '"""Words\nand more."""\n\n# Why.\nx = (\n    1\n)  # one\n\n\ndef f():\n    """Say."""\n'
+    )
+    assert measure.code_lines(code) == 4
+
+
+def test_a_default_fit_takes_no_longer_way():
+    found = measure.measured_fit()
+    assert all(a <= most for a, most in zip(found, MOST_ENTERED, strict=True)), found

@@ -160,7 +160,7 @@ plt.show()
 # Real offers
 # -----------
 # ``fetch_entity_resolution("amazon-google")`` gives groups of the same form, from files
-# at hand or downloaded once and checked; everything from ``JointModel`` on stays as it
+# available or downloaded once and checked; everything from ``JointModel`` on stays as it
 # is:
 #
 # .. code-block:: python

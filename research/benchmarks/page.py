@@ -160,7 +160,9 @@ def render(record: Mapping[str, Any], source: str) -> str:
         Where the record lies, seen from the page.
     """
     cases = record["cases"]
-    blocks = [INTRO.format(record=source), *_runs(record), *_figures(cases)]
+    measured = {record["runs"][case["run"]]["versions"]["bblr"] for case in cases.values()}
+    which = f"**Measured with bblr {' and '.join(sorted(measured))}**; other versions differ."
+    blocks = [INTRO.format(record=source), which, *_runs(record), *_figures(cases)]
     if tables := _with(cases, "table"):
         blocks += _tournaments(tables)
     if series := _with(cases, "series"):

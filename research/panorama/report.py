@@ -1,4 +1,4 @@
-"""The report of the panorama: targets, pooled tables, and a line a table."""
+"""The report of the panorama: targets, pooled tables, and one line per table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records as frames: a line a table, condition and method, the folds joined; and pooled ones."""
+"""Records as frames: one line per table, condition and method, folds joined; and pooled."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Results:
     planned : DataFrame
         A line a cell: where it is, and whether it is done, has failed or was skipped.
     sets : DataFrame
-        A line a table, condition and method all folds of which are done: ``wrong`` says which
+        One line per table, condition and method all folds of which are done: ``wrong`` says which
         test rows are errors, ``rate`` how many per cent; others are means over the folds.
     """
 

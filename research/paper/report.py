@@ -113,7 +113,10 @@ def document(found: Reproduction) -> Document:
         blocks.append(f"And {len(found.failures) - MOST_FAILURES} more, in the records file.")
     sections.append(Section("How this was measured", blocks))
     title = f"The paper’s tables and figures, run again: {scope}"
-    return Document("bblr reproduce", title, [meaning, _counts(found.results)], sections)
+    used = sorted({v["bblr"] for v in found.versions if "bblr" in v})
+    which = f"Measured with bblr {' and '.join(used)}; other versions differ." if used else ""
+    intro = [text for text in (meaning, which, _counts(found.results)) if text]
+    return Document("bblr reproduce", title, intro, sections)
 
 
 def _said(verdict: Verdict) -> str:

@@ -1,7 +1,7 @@
-"""Curvatures to precondition with: what a descent divides a gradient by.
+"""Preconditioners: the curvature that a descent divides the gradient by.
 
-One score a row has a dense matrix of second derivatives, where that is cheap; several share the
-eigenvectors of the second moments of the features, each with a scale of its own.
+With one score per row it is a dense matrix of second derivatives, where that is cheap; several
+scores share the eigenvectors of the second moments of the features, each with its own scale.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = [
 Preconditioner = Callable[[Floats], Floats]
 """An approximate inverse Hessian: takes a gradient, returns a step."""
 
-# Up to this many parameters a dense matrix of second derivatives is cheap beside a pass.
+# Up to this many parameters a dense matrix of second derivatives is cheap compared with a pass.
 _MAX_DENSE = 1500
-# Up to this many features the eigenvectors of their second moments are cheap beside a descent.
+# Up to this many features an eigendecomposition is cheap compared with a descent.
 _MAX_EIGEN = 600
 # Rows of the sample from which a matrix is made, as a multiple of the parameters.
 _ROWS_PER_PARAMETER = 16
@@ -43,7 +43,7 @@ _MIN_ROWS = 4096
 
 
 class Curved(Protocol):
-    """What a curvature asks of an objective."""
+    """What a preconditioner needs of an objective."""
 
     @property
     def loss(self) -> Loss:
@@ -67,11 +67,11 @@ class Curved(Protocol):
 
     @property
     def rows(self) -> Rows:
-        """What can be done with per-row vectors."""
+        """Operations on per-row vectors."""
 
     @property
     def n_scores(self) -> int:
-        """How many scores a row has."""
+        """Number of scores per row."""
 
     @property
     def size(self) -> int:
@@ -104,9 +104,9 @@ def has_matrix(design: ScaledDesign) -> bool:
 
 
 def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
-    """Return the inverse of the positive curvature of one score a row.
+    """Return the inverse of the positive curvature of one score per row.
 
-    Where it is but a diagonal the Fisher information serves.
+    A mere diagonal is made of the Fisher information instead.
     """
     design, rows, size = objective.design, objective.rows, objective.size
     dense = has_matrix(design)
@@ -118,8 +118,8 @@ def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
     floor = np.zeros(size)
     weights = objective.weights(theta)
     floor[: len(weights)] = objective.penalty.curvature(weights)
-    # Where every example has left the slope of the loss nothing is known of the curvature; a
-    # thousandth of its mean keeps the step finite.
+    # Where every example sits on a plateau the curvature vanishes; a thousandth of its mean keeps
+    # the step finite.
     floor += max(1e-3 * rows.total(weight) / size, 1e-6 * objective.total / size)
     if not dense:
         return Diagonal(design.column_squares(weight) + floor)
@@ -155,14 +155,14 @@ class Cholesky:
 
 
 def shared_eigenvectors(objective: Curved, theta: Floats, raw: Vector) -> SharedEigenvectors:
-    """Return an approximate inverse of the Fisher information of several scores a row.
+    """Return an approximate inverse of the Fisher information of several scores per row.
 
-    What the scores have to do with one another is left out.
+    Interactions between scores are ignored.
     """
     design, rows = objective.design, objective.rows
     fisher = objective.fisher(raw)
     totals = rows.sums(fisher)
-    # Where every example has left the slope nothing is known of the curvature.
+    # Where every example sits on a plateau the curvature vanishes.
     totals = np.maximum(totals, 1e-3 * max(float(totals.max()), 1e-3 * objective.total))
     mean = rows.means(fisher)
     total = rows.total(mean)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
@@ -29,9 +29,9 @@ OtherLoss = TypeVar("OtherLoss", bound=Loss)
 class Objective(Generic[LossT]):
     """sum_i weight_i * loss(y_i, raw_i(theta)) + penalty(theta), as a pure function of theta.
 
-    A row has as many scores as its loss says, one with two classes. Solvers see theta as one
-    vector: the parameters of each score after those of the one before, its intercept last. No
-    score is kept between calls; a caller that holds the scores of theta may hand them in.
+    The loss fixes the number of scores per row: one with two classes. Solvers see theta as one
+    vector: the parameters of one score after the other, each with its intercept last. Scores are
+    not kept between calls; a caller that already has the scores of theta may pass them in.
 
     Parameters
     ----------
@@ -50,6 +50,17 @@ class Objective(Generic[LossT]):
     each : tuple of float or None
         What one example of each class weighs, by its class alone; None for 1.
 
+    Attributes
+    ----------
+    n_scores : int
+        Number of scores per row.
+    size : int
+        Number of parameters.
+    n_rows : int
+        Number of rows.
+    rows : Rows
+        Operations on per-row vectors.
+
     Notes
     -----
     Labels, weights and scores are vectors of the design's own kind, see `designs/rows.py`.
@@ -62,30 +73,20 @@ class Objective(Generic[LossT]):
     weight: Vector
     counted: Vector | None = None
     each: tuple[float, ...] | None = None
+    n_scores: int = field(init=False)
+    size: int = field(init=False)
+    n_rows: int = field(init=False)
+    rows: Rows = field(init=False)
 
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has."""
-        return self.loss.n_scores
-
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return self.n_scores * self.design.size
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.design.design.n_rows
-
-    @property
-    def rows(self) -> Rows:
-        """What can be done with per-row vectors."""
-        return self.design.rows
+    def __post_init__(self) -> None:
+        n_scores, rows = self.loss.n_scores, self.design.design
+        size = n_scores * self.design.size
+        # Asked for many times in a fit.
+        vars(self).update(n_scores=n_scores, size=size, n_rows=rows.n_rows, rows=rows.rows)
 
     @property
     def batch(self) -> int:
-        """How many parameters or directions are best looked at together."""
+        """How many parameters or directions to evaluate together."""
         return self.design.design.batch
 
     @property
@@ -117,9 +118,9 @@ class Objective(Generic[LossT]):
         if self.columns is None or self.n_scores > 1:
             return None
         return small_tables.newton_descent(
-            self.columns, self.design.square_lengths, self.y, self.weight, self.loss.fused,
-            self._l2, self.design.n_features, theta, small_tables.Rules(*rules), self.unit,
-            self.total, sample_rows(self.size),
+            self.columns, self._lengths, self.y, self.weight, self.loss.fused, self._l2,
+            self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
+            sample_rows(self.size),
         )  # fmt: skip
 
     def lbfgs_descent(
@@ -137,7 +138,11 @@ class Objective(Generic[LossT]):
             found = lbfgs_descent(
                 self.columns, self.y, self.weight, self.loss.fused, self._l2,
                 self.design.n_features, self.by_score(theta),
-                (precondition.vectors, precondition.diagonal, precondition.totals),
+                (
+                    np.ascontiguousarray(precondition.vectors),
+                    precondition.diagonal,
+                    precondition.totals,
+                ),
                 small_tables.Rules(*rules), self.unit, memory,
             )  # fmt: skip
         return found[0].ravel(), *found[1:]
@@ -152,7 +157,7 @@ class Objective(Generic[LossT]):
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
         first = self.weight if first_weight is None else first_weight
         return small_tables.newton_path(
-            self.columns, self.design.square_lengths, self.y, self.weight, first,
+            self.columns, self._lengths, self.y, self.weight, first,
             self.loss.fused, np.array(gammas), self._l2, self.design.n_features,
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
             min(1.0, float(first.max())), self.total, sample_rows(self.size),
@@ -161,6 +166,12 @@ class Objective(Generic[LossT]):
     @property
     def _has_l2(self) -> bool:
         return type(self.penalty) is Gaussian
+
+    @property
+    def _lengths(self) -> Vector | None:
+        """The squared length of each row, where a curvature needs it to draw rows."""
+        every = self.n_rows <= sample_rows(self.size)
+        return None if every else self.design.square_lengths
 
     @property
     def _l2(self) -> float:
@@ -210,7 +221,7 @@ class Objective(Generic[LossT]):
     def probes(
         self, theta: Floats, js: Sequence[int], steps: Floats, raw: Vector | None = None
     ) -> list[Floats]:
-        """Return the same for each of several parameters, looked at together."""
+        """Return the objective along several parameters, evaluated together."""
         raw = self.scores(theta) if raw is None else raw
         places = [divmod(j, self.design.size) for j in js]
         costs = self.design.probes(raw, places, steps, self.y, self.weight, self.loss)
@@ -231,7 +242,7 @@ class Objective(Generic[LossT]):
         return self.rows.errors(self.loss, self.y, raw, self.weight)
 
     def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
-        """Return the zero-one loss by the weights that rows have before any bound."""
+        """Return the zero-one loss, with the weights that rows had before leverage was bounded."""
         return self.unbounded().errors(theta, raw)
 
     def rmatvec(self, residual: Vector) -> Floats:
@@ -254,7 +265,7 @@ class Objective(Generic[LossT]):
         return step, before - errors
 
     def lines(self, raw: Vector, directions: Floats) -> list[tuple[float, float]]:
-        """Return the same for each of several directions of the parameters."""
+        """Return the best step and its errors along each of several directions."""
         changes = [self.scores(direction) for direction in directions]
         decision = self.rows.decision(self.loss, raw)
         lines = self.rows.lines(decision, changes, self.y, self.weight)
@@ -281,7 +292,7 @@ class Objective(Generic[LossT]):
         return replace(self, weight=weight, counted=counted)
 
     def unbounded(self) -> Self:
-        """Return the same objective with all rows counted alike again."""
+        """Return the same objective without the bound on leverage."""
         if self.counted is None:
             return self
         return replace(self, weight=self.counted, counted=None)

@@ -1,11 +1,12 @@
 """Compiling ahead of the first fit, and telling people at a terminal of it."""
 
+import gc
 import sys
 from types import SimpleNamespace
 
 from typer.testing import CliRunner
 
-from bblr._numeric.compiling import _Notice
+from bblr._numeric.compiling import _Around
 from bblr.cli import app
 
 
@@ -22,16 +23,36 @@ def compilation(module):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
 
 
+def compiled(watch, *modules):
+    for module in modules:
+        watch.on_start(compilation(module))
+    assert not gc.isenabled()
+    for module in modules:
+        watch.on_end(compilation(module))
+    assert gc.isenabled()
+
+
 def test_a_terminal_is_told_once(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    notice = _Notice()
-    notice.on_start(compilation("numba.np.arrayobj"))
+    watch = _Around()
+    compiled(watch, "numba.np.arrayobj")
     assert capsys.readouterr().err == ""
-    for _ in range(2):
-        notice.on_start(compilation("bblr.losses.fused"))
+    compiled(watch, "bblr.losses.fused", "bblr.losses.fused")
+    compiled(watch, "bblr.losses.fused")
     assert capsys.readouterr().err.count("compiling") == 1
 
 
-def test_a_log_is_not(monkeypatch, capsys):
-    _Notice().on_start(compilation("bblr.losses.fused"))
+def test_a_log_is_not(capsys):
+    compiled(_Around(), "bblr.losses.fused")
     assert capsys.readouterr().err == ""
+
+
+def test_garbage_stays_as_it_was():
+    gc.disable()
+    try:
+        watch = _Around()
+        watch.on_start(compilation("bblr.losses.fused"))
+        watch.on_end(compilation("bblr.losses.fused"))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

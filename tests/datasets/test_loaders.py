@@ -1,4 +1,4 @@
-"""Research data in little, and in full where they are at hand."""
+"""Research data in little, and in full where they are available."""
 
 from __future__ import annotations
 

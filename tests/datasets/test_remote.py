@@ -1,4 +1,4 @@
-"""Downloads from a server that fails in every way, and files that are at hand."""
+"""Downloads from a server that fails in every way, and files that are available."""
 
 from __future__ import annotations
 

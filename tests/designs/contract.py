@@ -1,4 +1,4 @@
-"""What every design must do, for one score a row and for three: the plain formula."""
+"""What every design must do, for one score per row and for three: the plain formula."""
 
 import numpy as np
 import pytest

@@ -81,7 +81,7 @@ def test_products_are_those_of_the_scaled_matrix(X, stored, weight, theta, fit_i
     atol = 1e-2 if half else 1e-8
     np.testing.assert_allclose(pulled, (weight * Z[:, 0]) @ Z, rtol=1e-6, atol=atol)
     lengths = 1.0 + (Z[:, : design.n_features] ** 2).sum(axis=1)
-    found = design.rows.local(design._square_norm)
+    found = design.rows.local(design.square_lengths)
     np.testing.assert_allclose(found, lengths, rtol=1e-6)
 
 

@@ -14,7 +14,7 @@ from bblr.kernel.sparsify import Sparsify, smallest_adequate_size
 from bblr.solvers import LBFGS
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 
 
 def test_held_out_rows_of_weight_zero_are_rows_that_are_not_there(pima):
@@ -42,9 +42,9 @@ def test_size_is_the_smallest_that_loses_little(losses, size):
 
 def _sparsify(problem, most, said, n_rows=None):
     folds = [Fold(np.arange(k % 2, 120, 2), np.arange(1 - k % 2, 120, 2)) for k in range(4)]
-    watch = Watch()
-    watch.say = said.append
-    search = KernelSearch(problem, folds, None, 0, watch=watch)
+    monitor = FitMonitor()
+    monitor.log = said.append
+    search = KernelSearch(problem, folds, None, 0, monitor=monitor)
     return Sparsify(search, "backward", most, n_rows or len(problem.y), None)
 
 

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from bblr._numeric.elementary import BLOCK
 from bblr.losses import LOSSES, BetaBernoulli, Sigmoid
 from bblr.losses.fused import (
-    block_value_residual,
     fisher_weights,
     positive_weights,
     value_residual,
@@ -46,7 +44,7 @@ def test_each_row_equals_the_loss(loss, rows):
         for label in (y, -y):
             out = np.empty(1)
             value = value_residual(
-                loss.fused, np.array([raw]), np.array([label]), np.array([weight]), 0, 1, out
+                loss.fused, np.array([raw]), np.array([label]), np.array([weight]), out
             )
             expected, slope = loss.value_gradient(label, raw)
             assert value == pytest.approx(weight * expected, rel=1e-13, abs=1e-15)
@@ -54,35 +52,22 @@ def test_each_row_equals_the_loss(loss, rows):
 
 
 @pytest.mark.parametrize("loss", FUSED, ids=by_name)
-def test_sum_over_many_blocks_equals_the_loss(loss, rows):
-    raw, y, weight = rows
-    start, stop = 5, len(raw)
-    assert (stop - start) % BLOCK != 0
-    out = np.full(len(raw), np.nan)
-    value = value_residual(loss.fused, raw, y, weight, start, stop, out)
+@pytest.mark.parametrize("n", [1, 7, 211])
+def test_sum_over_rows_equals_the_loss(loss, n, rows):
+    raw, y, weight = (own[:n] for own in rows)
+    out = np.full(n + 1, np.nan)
+    value = value_residual(loss.fused, raw, y, weight, out)
     expected, slope = loss.value_gradient(y, raw)
-    assert value == pytest.approx(float(expected[start:] @ weight[start:]), rel=1e-13)
-    assert np.all(np.isnan(out[:start]))
-    np.testing.assert_allclose(out[start:], (weight * slope)[start:], rtol=1e-12, atol=1e-290)
-
-
-@pytest.mark.parametrize("loss", [BetaBernoulli.binary(0.05, 0.6, 3.0), Sigmoid(3.0)], ids=by_name)
-@pytest.mark.parametrize("n", [1, 7, BLOCK])
-def test_a_short_block_stops_at_its_end(loss, n, rng):
-    raw = rng.normal(size=BLOCK)
-    residual = np.full(BLOCK, 9.0)
-    work, bits = np.empty((3, BLOCK)), np.empty(BLOCK, np.int64)
-    one = np.ones(BLOCK)
-    value = block_value_residual(loss.fused, raw, one, one, n, work, bits, residual)
-    assert value == pytest.approx(float(loss.value(one[:n], raw[:n]).sum()), rel=1e-13)
-    assert np.all(residual[n:] == 9.0)
+    assert value == pytest.approx(float(expected @ weight), rel=1e-13)
+    np.testing.assert_allclose(out[:n], weight * slope, rtol=1e-12, atol=1e-290)
+    assert np.isnan(out[n])
 
 
 @pytest.mark.parametrize("loss", FUSED, ids=by_name)
 def test_zero_weight_is_exactly_nothing(loss, rows):
     raw, y, _ = rows
     out = np.empty(len(raw))
-    assert value_residual(loss.fused, raw, y, np.zeros(len(raw)), 0, len(raw), out) == 0.0
+    assert value_residual(loss.fused, raw, y, np.zeros(len(raw)), out) == 0.0
     assert np.all(out == 0.0)
 
 
@@ -99,16 +84,14 @@ def test_positive_weights_lie_between_what_is_expected_and_what_is_there(loss, r
     """Mostly the second derivative; where that is negative, a share of the Fisher information."""
     raw, y, weight = rows
     raw = np.clip(raw, -30.0, 30.0)
-    out = np.full(len(raw), np.nan)
-    start = len(raw) // 3
-    positive_weights(loss.fused, raw, y, weight, start, len(raw), out)
+    out = np.empty(len(raw))
+    positive_weights(loss.fused, raw, y, weight, out)
     h = 1e-5
     second = (loss.value_gradient(y, raw + h)[1] - loss.value_gradient(y, raw - h)[1]) / (2 * h)
     expected = loss.curvature(raw)
     if loss.name != "sigmoid":
         expected = 0.3 * expected + 0.7 * np.maximum(second, 0.0)
-    assert np.isnan(out[:start]).all()
-    np.testing.assert_allclose(out[start:], (weight * expected)[start:], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(out, weight * expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

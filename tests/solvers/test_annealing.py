@@ -22,7 +22,7 @@ GAMMAS = (1.0, 2.0, 4.0, 8.0)
 
 
 class Scripted:
-    """A descent that visits given points, one a stage."""
+    """A descent that visits given points, one per stage."""
 
     def __init__(self, points):
         self.points = iter(points)

@@ -61,12 +61,37 @@ def square_norms(X: Any) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
-def entry_variance(X: Any, weight: NDArray[np.float64], total: float, mean: np.float64) -> float:
-    """Return the variance of all entries about their mean, in rows of some weight."""
+def column_variances(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variance of each column in rows of some weight."""
+    share = weight / float(weight.sum())
+    mean = np.asarray(share @ X, dtype=np.float64).ravel()
     sparse = issparse(X)
     if sparse:
-        return float(weight @ square_norms(X) / total - mean**2)
-    return float(weight @ square_norms(X - X.dtype.type(mean)) / total)
+        square = np.asarray(share @ X.multiply(X).tocsr()).ravel()
+        return np.maximum(square - mean**2, 0.0)
+    centred = X - mean
+    return np.einsum("i,ij,ij->j", share, centred, centred)
+
+
+def by_distances(X: Any) -> NDArray[np.intp]:
+    """Return an order of the rows that neither the order of columns nor their signs change.
+
+    Rows are ordered by their largest distance from the mean of a column, then by the second
+    largest, and so on. Wide sparse rows are not centred.
+    """
+    sparse = issparse(X)
+    if sparse and X.shape[0] * X.shape[1] > _MOST_ENTRIES:
+        X = X.tocsr()
+        spans = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [tuple(-np.sort(-np.abs(X.data[a:b]))) for a, b in spans]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+    X = as_dense(X).astype(np.float64)
+    # Sums of pairs from both ends: to the last bit the same under other signs and orders.
+    ordered = np.sort(X, axis=0) / len(X)
+    middle = 0.5 * (ordered + ordered[::-1]).sum(axis=0)
+    far = np.sort(np.abs(X - middle), axis=1)
+    # The last key sorts first.
+    return np.lexsort(far.T)
 
 
 def equal_rows(X: Any, y: NDArray[Any] | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bblr._numeric.tensors import beside, floats, is_tensor, namespace
+from bblr._numeric.tensors import NUMPY, beside, floats, is_tensor, namespace
 
 # Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
 FAR = 2.0**52
+# The least number above 1/2.
+_ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
 
 
 def class_numbers(y: Any) -> Any:
@@ -32,6 +34,10 @@ class OneScore:
 
     # Beyond the first and the last breakpoint of a line a step goes on by 1.
     far = 0.0
+    # How often a penalty counts, so that two scores and one are the same model.
+    copies = 1.0
+    # What the Brier score of the two classes has of the squares of both.
+    brier = 0.5
 
     def score(self, raw: Any, k: int) -> Any:
         """Return a view of score k of every row."""
@@ -48,6 +54,10 @@ class OneScore:
     def codes(self, y: Any) -> Any:
         """Return the class number of each label."""
         return class_numbers(floats(y) > 0)
+
+    def signs(self, codes: Any) -> Any:
+        """Return the labels that class numbers stand for."""
+        return codes * 2.0 - 1.0
 
     def is_wrong(self, y: Any, decision: Any) -> Any:
         """Return which rows are errors, strictly: a tie is one."""
@@ -95,12 +105,52 @@ class OneScore:
         left = (weight * xp.where(moves, rising, y * raw <= 0)).sum()
         return at[moves], xp.where(rising, -weight, weight)[moves], left
 
+    def joined(self, columns: Any) -> Any:
+        """Return the scores whose columns are those of an array or of a list."""
+        return columns[:, 0] if hasattr(columns, "shape") else columns[0]
+
+    def each(self, decision: Any) -> Any:
+        """Return a score for each class."""
+        return np.column_stack([-0.5 * decision, 0.5 * decision])
+
+    def centred(self, values: Any) -> Any:
+        """Return what numbers for each class add to the scores."""
+        return np.array([values[1] - values[0]])
+
+    def n_classes(self, decision: Any) -> int:
+        """Return the number of classes."""
+        return 2
+
+    def table(self, probability: Any) -> Any:
+        """Return the probability of each class, a column each."""
+        return namespace(probability).stack([1.0 - probability, probability], 1)
+
+    def own_side(self, decision: Any, probability: Any) -> Any:
+        """Return probabilities on the side of 1/2 that the decision is on, whatever is rounded."""
+        xp = namespace(decision)
+        above, below = xp.clip(probability, _ABOVE, None), xp.clip(probability, None, 0.5)
+        return xp.where(decision > 0, above, below)
+
+    def share(self, scores: Any, y: Any) -> Any:
+        """Return the sigmoid of the own class."""
+        return NUMPY.sigmoid(y * scores)
+
+    def against(self, raw: Any, codes: Any) -> Any:
+        """Return the log-odds of all other classes against that of each row."""
+        return np.where(codes == 1, -raw, raw)
+
+    def rankings(self, decision: Any) -> dict[int, Any]:
+        """Return, for the classes to rank rows by, how far each row is in that class."""
+        return {1: decision}
+
 
 class SeveralScores:
     """A score for each class, a column each; labels are class numbers."""
 
     # Beyond the first and the last breakpoint of a line a step goes on by as much as it has come.
     far = 1.0
+    copies = 2.0
+    brier = 1.0
 
     def score(self, raw: Any, k: int) -> Any:
         """Return a view of score k of every row."""
@@ -115,6 +165,10 @@ class SeveralScores:
         return class_numbers(y)
 
     codes = labels
+
+    def signs(self, codes: Any) -> Any:
+        """Return the labels that class numbers stand for."""
+        return codes
 
     def is_wrong(self, y: Any, decision: Any) -> Any:
         """Return which rows are errors, strictly: a tie is one."""
@@ -176,10 +230,64 @@ class SeveralScores:
         gain = xp.cat([-held[enters], held[leaves]])
         return at, gain, weight.sum() - held[low == -np.inf].sum()
 
+    def joined(self, columns: Any) -> Any:
+        """Return the scores whose columns are those of an array or of a list."""
+        return columns if hasattr(columns, "shape") else np.column_stack(columns)
+
+    def each(self, decision: Any) -> Any:
+        """Return a score for each class."""
+        return decision
+
+    def centred(self, values: Any) -> Any:
+        """Return what numbers for each class add to the scores."""
+        return values - values.mean()
+
+    def n_classes(self, decision: Any) -> int:
+        """Return the number of classes."""
+        return int(decision.shape[1])
+
+    def table(self, probability: Any) -> Any:
+        """Return the probability of each class, a column each."""
+        return probability
+
+    def own_side(self, decision: Any, probability: Any) -> Any:
+        """Return the probabilities: the largest score has the largest."""
+        return probability
+
+    def share(self, scores: Any, y: Any) -> Any:
+        """Return the softmax of the own class."""
+        return np.exp(NUMPY.log_softmax(scores, 1)[np.arange(len(y)), y])
+
+    def against(self, raw: Any, codes: Any) -> Any:
+        """Return the log-odds of all other classes against that of each row."""
+        rows, others = np.arange(len(codes)), raw.copy()
+        others[rows, codes] = -np.inf
+        return NUMPY.logsumexp(others, 1) - raw[rows, codes]
+
+    def rankings(self, decision: Any) -> dict[int, Any]:
+        """Return, for the classes to rank rows by, how far each row is in that class."""
+        order = np.sort(decision, axis=1)
+        best, next_best = order[:, -1], order[:, -2]
+        return {
+            k: column - np.where(column == best, next_best, best)
+            for k, column in enumerate(decision.T)
+        }
+
 
 _ONE, _SEVERAL = OneScore(), SeveralScores()
+Layout = OneScore | SeveralScores
 
 
-def layout(raw: Any) -> OneScore | SeveralScores:
+def layout(raw: Any) -> Layout:
     """Return how scores are laid out."""
     return _ONE if raw.ndim < 2 else _SEVERAL
+
+
+def layout_of(n_scores: int) -> Layout:
+    """Return how so many scores of a row are laid out."""
+    return _ONE if n_scores == 1 else _SEVERAL
+
+
+def layout_for(n_classes: int) -> Layout:
+    """Return how the scores for so many classes are laid out."""
+    return _ONE if n_classes == 2 else _SEVERAL

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import JIT
+from bblr._numeric.elementary import INLINE, INNER, JIT
 
 # Scores and slopes below this share of a row's length are rounding errors.
 _ZERO = 1e-10
@@ -23,7 +23,7 @@ _INDEPENDENT = 1e-6
 _PUSHES = 5
 
 
-@njit(**JIT)
+@njit(**JIT, **INNER)
 def _project_out(frame, size, vector):
     # Twice: once leaves rounding errors behind. Returns the length left and makes it one.
     d = len(vector)
@@ -42,6 +42,13 @@ def _project_out(frame, size, vector):
         for j in range(d):
             vector[j] /= length
     return length
+
+
+# A loop: assignments to slices are compiled with all that their error messages need.
+@njit(**INLINE)
+def _copy(source, target):
+    for j in range(len(source)):
+        target[j] = source[j]
 
 
 @njit(**JIT)
@@ -66,12 +73,15 @@ def first_basis(rows, order, basis, frame):
     size = 0
     vector = np.empty(rows.shape[1])
     for i in order:
-        vector[:] = rows[i]
-        length = np.sqrt((vector * vector).sum())
+        square = 0.0
+        for j in range(len(vector)):
+            vector[j] = rows[i, j]
+            square += vector[j] * vector[j]
+        length = np.sqrt(square)
         if length == 0.0:
             continue
         if _project_out(frame, size, vector) > _INDEPENDENT * length:
-            frame[size] = vector
+            _copy(vector, frame[size])
             basis[size] = i
             size += 1
             if size == len(basis):
@@ -89,23 +99,26 @@ def leave_vertex(rows, weight, basis, theta, rng, out):
     """
     n, d = rows.shape
     size = len(basis)
-    frame = np.empty((d, d))
-    lower = np.zeros((size, size))
+    frame, lower = np.empty((d, d)), np.empty((size, size))
     for k in range(size):
-        frame[k] = rows[basis[k]]
         for m in range(k):
-            lower[k, m] = (rows[basis[k]] * frame[m]).sum()
+            lower[k, m] = 0.0
+            for j in range(d):
+                lower[k, m] += rows[basis[k], j] * frame[m, j]
+        _copy(rows[basis[k]], frame[k])
         lower[k, k] = _project_out(frame, k, frame[k])
     best = np.inf
     push, part, moved = np.empty(d), np.empty(size), np.empty(d)
     for attempt in range(_PUSHES):
-        push[:] = 0.0
+        for j in range(d):
+            push[j] = 0.0
         for k in range(size):
             target = 1.0 if attempt == 0 else 1e-3 + rng.random()
             for m in range(k):
                 target -= lower[k, m] * part[m]
             part[k] = target / lower[k, k]
-            push += part[k] * frame[k]
+            for j in range(d):
+                push[j] += part[k] * frame[k, j]
         room = 1.0
         for i in range(n):
             score = 0.0
@@ -120,11 +133,11 @@ def leave_vertex(rows, weight, basis, theta, rng, out):
         loss = strict_loss(rows, weight, moved)
         if loss < best:
             best = loss
-            out[:] = moved
+            _copy(moved, out)
     return best
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _breakpoints(rows, lengths, weight, free, dropped, theta, v, at, gain, who):
     # Where rows change sides along theta + step * v; returns their number and the loss far left.
     d = len(theta)
@@ -151,7 +164,7 @@ def _breakpoints(rows, lengths, weight, free, dropped, theta, v, at, gain, who):
     return count, loss
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _draw_vertex(at, gain, count, loss, total, limit, heat, rng):
     # One of the vertices along the line or opposite to it, with probability proportional to
     # exp(-loss / heat): the largest of loss plus Gumbel noise. Vertices above `limit` are not
@@ -171,12 +184,12 @@ def _draw_vertex(at, gain, count, loss, total, limit, heat, rng):
                 rank = -least / heat - np.log(-np.log(rng.random()))
                 if rank > best:
                     best, found, side = rank, least, -1.0 if opposite else 1.0
-                    chosen = order[first + rng.integers(0, k - first)]
+                    chosen = order[first + int(rng.random() * (k - first))]
     return chosen, found, side
 
 
 @njit(**JIT)
-def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
+def vertex_walk(rows, lengths, weight, theta, best_theta, rng, steps, hot, cold):
     """Walk from vertex to vertex while it cools down; return the least strict loss met.
 
     A step gives up one row of the basis, which opens an edge of the arrangement, and draws another
@@ -186,6 +199,8 @@ def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
     ----------
     rows : ndarray of shape (n, D)
         Rows times their labels, of rank D > 1.
+    lengths : ndarray of shape (n,)
+        The length of each.
     weight : ndarray of shape (n,)
         Weights.
     theta : ndarray of shape (D,)
@@ -200,32 +215,35 @@ def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
         First and last temperature, in units of the loss; it falls geometrically.
     """
     n, d = rows.shape
-    lengths = np.sqrt((rows * rows).sum(axis=1))
-    near = np.abs(rows @ theta) / np.maximum(lengths, 1e-300)
-    basis = np.empty(d - 1, np.int64)
-    frame = np.empty((d, d))
+    near, free, total = np.empty(n), np.empty(n, np.bool_), 0.0
+    for i in range(n):
+        score = 0.0
+        for j in range(d):
+            score += rows[i, j] * theta[j]
+        near[i] = abs(score) / max(lengths[i], 1e-300)
+        free[i] = False
+        total += weight[i]
+    basis, frame = np.empty(d - 1, np.int64), np.empty((d, d))
     best = strict_loss(rows, weight, best_theta)
     if first_basis(rows, np.argsort(near), basis, frame) < d - 1:
         return best
-    free = np.zeros(n, np.bool_)
     for i in basis:
         free[i] = True
-    total = weight.sum()
     _project_out(frame, d - 1, theta)
     here = np.inf
     v, moved = np.empty(d), np.empty(d)
     at, gain, who = np.empty(n), np.empty(n), np.empty(n, np.int64)
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps)
-        place = rng.integers(0, d - 1)
+        place = int(rng.random() * (d - 1))
         size = 0
         for k in range(d - 1):
             if k != place:
-                frame[size] = rows[basis[k]]
+                _copy(rows[basis[k]], frame[size])
                 _project_out(frame, size, frame[size])
                 size += 1
         _project_out(frame, size, theta)
-        frame[size] = theta
+        _copy(theta, frame[size])
         for j in range(d):
             v[j] = rng.standard_normal()
         _project_out(frame, size + 1, v)
@@ -250,7 +268,7 @@ def vertex_walk(rows, weight, theta, best_theta, rng, steps, hot, cold):
             settled = leave_vertex(rows, weight, basis, theta, rng, moved)
             if settled < best:
                 best = settled
-                best_theta[:] = moved
+                _copy(moved, best_theta)
                 if best == 0.0:
                     break
     return best

@@ -30,7 +30,7 @@ class Moments(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass over the data yields.
+    """The results of one pass over the data.
 
     Value, gradient (score x feature), slopes by the intercepts, raw scores.
     """
@@ -53,23 +53,23 @@ class Design(ABC):
     """A matrix of n_rows x n_features seen only through products and two fused fast paths.
 
     A row has one score or more; labels are -1 and +1 in float64 with one, class numbers with more.
-    Weights are float64. No method keeps anything between calls.
+    Weights are float64. Methods keep nothing between calls.
     Per-row vectors are those of `rows`: NumPy arrays unless the design says otherwise.
     """
 
     n_rows: int
     n_features: int
     rows: Rows = Rows()
-    # How many parameters are best looked at together; many where each look is a journey.
+    # How many parameters to evaluate together; many where each evaluation is a round trip.
     batch: int = 1
-    # Whether the rows are on another chip or machine, which other processes cannot share.
+    # Whether the rows are on another device or machine, which other processes cannot share.
     is_remote: bool = False
-    # Whether all numbers are in memory as they are, so that a copy of few of them costs little.
+    # Whether the matrix is in memory and dense, so that copying a few entries is cheap.
     is_dense: bool = False
 
     @abstractmethod
     def scores(self, coef: Floats, intercepts: Floats) -> Vector:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
 
     @abstractmethod
     def rmatvec(self, residual: Vector) -> Floats:
@@ -110,7 +110,9 @@ class Design(ABC):
         Beyond `most` rows of positive weight, about that many are drawn in proportion to
         weight * size: heavy tails make evenly drawn rows useless.
         """
-        rows, own = systematic(weight, size, most)
+        rows = np.flatnonzero(weight > 0.0)
+        # Without a draw there is nothing to compile for one.
+        rows, own = systematic(weight, size, most) if len(rows) > most else (rows, weight[rows])
         return self.curvature(rows, own, centre)
 
     def beside_rows(
@@ -123,16 +125,16 @@ class Design(ABC):
         return None
 
     def taken(self, rows: NDArray[np.intp]) -> Design | None:
-        """Return the design of some rows in ascending order, or None where that is no gain."""
+        """Return the design of some rows in ascending order, or None if that does not pay."""
         return None
 
     def some_rows(self, rows: NDArray[np.intp]) -> Floats | None:
-        """Return a few rows in ascending order as an array, or None where they cannot be had."""
+        """Return a few rows in ascending order as an array, or None if they cannot be read."""
         taken = self.taken(rows)
         return None if taken is None else taken.table()
 
     def narrowed(self) -> Design:
-        """Return the design at its fastest precision, where no column is far from zero."""
+        """Return the design at its fastest precision, for columns that are not far from zero."""
         return self
 
     def value_gradient(
@@ -141,7 +143,7 @@ class Design(ABC):
         """Return the weighted loss, its derivatives and the scores they were made of."""
         raw = self.scores(coef, intercepts)
         value, residual = loss.value_gradient(y, raw)
-        # Row by row of the transpose: one score a row is one column.
+        # Row by row of the transpose: one score per row is one column.
         residual = np.ascontiguousarray(residual.T) * weight
         columns = np.atleast_2d(residual)
         gradient = np.stack([self.rmatvec(column) for column in columns])
@@ -180,7 +182,7 @@ class Design(ABC):
         return rows, values - centre if centre != 0.0 else values
 
     def along(self, j: int | None, centre: float) -> Vector:
-        """Return X[:, j] - centre as a row vector."""
+        """Return X[:, j] - centre as a per-row vector."""
         rows, values = self.direction(j, centre)
         if rows is None:
             return values
@@ -202,7 +204,7 @@ class Design(ABC):
     ) -> tuple[float, float, float]:
         """Return the best step of the zero-one loss along X[:, j] - centre, and what it saves.
 
-        The errors there and here leave out the rows that do not move.
+        The errors before and after leave out the rows that do not move.
         """
         rows, values = self.direction(j, centre)
         where: Any = slice(None) if rows is None else rows

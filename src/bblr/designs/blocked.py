@@ -1,4 +1,4 @@
-"""Designs that never hold all rows: each pass goes over blocks of them, one at a time."""
+"""Designs that never hold all rows: each pass reads one block after the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RowNumbers = NDArray[np.intp]
 
 
 class BlockedDesign(Design):
-    """A matrix seen a block of rows at a time, each as a dense design.
+    """A matrix read in blocks of rows, each a dense design.
 
     Per-row vectors (labels, weights, scores) are kept for all rows; features only for one block.
     """
@@ -32,7 +32,7 @@ class BlockedDesign(Design):
         """
 
     def _stacked(self, parts: Iterable[Floats]) -> Floats:
-        """Return what the blocks give for their rows, one block after the other, in one array."""
+        """Return the results of all blocks, concatenated."""
         out, start = np.empty(0), 0
         for part in parts:
             if start == 0:
@@ -42,7 +42,7 @@ class BlockedDesign(Design):
         return out
 
     def scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
         return self._stacked(block.scores(coef, intercepts) for _, block in self._blocks())
 
     def rmatvec(self, residual: Floats) -> Floats:
@@ -52,7 +52,7 @@ class BlockedDesign(Design):
     def value_gradient(
         self, coef: Floats, intercepts: Floats, y: Vector, weight: Floats, loss: Loss
     ) -> Pass:
-        """Return the weighted loss and its derivatives and the scores, block after block."""
+        """Return the weighted loss and its derivatives and the scores, block by block."""
         sums: Any = [0.0, np.zeros_like(coef), np.zeros(len(coef))]
 
         def scores() -> Iterator[Floats]:
@@ -79,7 +79,7 @@ class BlockedDesign(Design):
         for rows, block in self._blocks():
             own = weight[rows]
             if shift is None and np.any(own > 0):
-                # One shift for all: a column that is constant has no variance at all.
+                # One shift for all blocks: a constant column then has a variance of exactly 0.
                 shift = block.X[int(np.argmax(own > 0))].astype(np.float64)
             if shift is not None:
                 sums += block.moment_sums(own, shift)

@@ -1,4 +1,4 @@
-"""The entries of a sparse matrix once more, column by column in blocks of rows, for the passes."""
+"""A second copy of a sparse matrix, stored column by column in blocks of rows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 from bblr._numeric.threads import map_ranges, num_threads
 from bblr.designs._kernels.column_passes import blocks_value_gradient, fill_columns
 from bblr.designs.base import Floats
+from bblr.losses.fused import FusedLoss
 
 # Rows of a block: its scores and residuals fit into a cache, and two bytes number its rows.
 _ROWS = 8192
-# A column must have this many entries in a block for a loop over it to be worth its start.
+# Fewest entries per column and block for which loops over columns pay.
 _ENTRIES = 32
 
 
 class ColumnBlocks(NamedTuple):
     """Blocks of rows, each stored by columns.
 
-    Takes two bytes an entry, and those of its value where the values differ: for counts in
-    float64 10 bytes beside the 12 of the matrix, for indicators 2.
+    Takes two bytes per entry, plus its value where values differ: for counts in float64 10 bytes
+    on top of the matrix's 12, for indicators 2.
     """
 
     rows: NDArray[np.uint16]
@@ -36,16 +37,17 @@ class ColumnBlocks(NamedTuple):
         return len(self.bounds) - 1
 
     def value_gradient(
-        self, coef: Floats, intercept: float, y: Floats, weight: Floats, fused: Any
+        self, coef: Floats, intercept: float, y: Floats, weight: Floats, fused: FusedLoss
     ) -> tuple[float, Floats, Floats]:
         """Return the weighted loss, its gradient with the intercept's last, and the scores."""
         raw = np.empty(len(y))
         sums = np.zeros((num_threads(), len(coef) + 1))
 
-        def part(k: int, start: int, stop: int) -> Any:
-            return blocks_value_gradient(
+        def part(k: int, start: int, stop: int) -> float:
+            value: float = blocks_value_gradient(
                 *self, coef, intercept, y, weight, fused, raw, start, stop, sums[k]
             )
+            return value
 
         values = map_ranges(part, self.n_blocks, 4 * len(self.rows) + 16 * len(y))
         return sum(values), sums[: len(values)].sum(axis=0), raw
@@ -58,7 +60,7 @@ def column_blocks(
     n_rows, nnz = len(indptr) - 1, len(data)
     if nnz == 0 or nnz * min(_ROWS, n_rows) < _ENTRIES * n_features * n_rows:
         return None
-    # As many for each thread, and all of one size.
+    # The same number for each thread, all of one size.
     threads = min(num_threads(), n_rows)
     count = -(-n_rows // (threads * _ROWS)) * threads
     bounds = np.arange(count + 1) * n_rows // count

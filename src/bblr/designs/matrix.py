@@ -1,4 +1,4 @@
-"""What designs of a matrix in memory share: compiled passes over row ranges, one a thread."""
+"""Common code of designs in memory: compiled passes over row ranges, one per thread."""
 
 from __future__ import annotations
 
@@ -8,31 +8,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.layouts import layout_of
 from bblr._numeric.threads import map_ranges
+from bblr.designs._kernels.passes import Kernel, Passes
 from bblr.designs.base import Design, Floats, Pass
 from bblr.designs.rows import Vector
 from bblr.losses import Loss
 
 
 class MatrixDesign(Design):
-    """A matrix whose arrays are handed to compiled passes.
+    """A matrix whose arrays are passed to compiled passes.
 
-    A subclass has `_arrays`, which every pass begins with, its `_passes`, the number of its
-    `_entries`, and a rough number of operations of a pass, its `_work`.
+    A subclass defines `_arrays`, the first arguments of every pass, its `_passes`, the number of
+    its `_entries`, and `_work`, roughly the number of operations of a pass.
     """
 
-    _arrays: Any
-    _passes: Any
-    _entries: Any
-    _work: Any
+    @property
+    @abstractmethod
+    def _arrays(self) -> tuple[NDArray[Any], ...]: ...
+
+    @property
+    @abstractmethod
+    def _passes(self) -> Passes: ...
+
+    @property
+    @abstractmethod
+    def _entries(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def _work(self) -> int: ...
 
     def _narrowed(self, values: Floats) -> NDArray[Any]:
-        """Return numbers in the precision that products are formed in."""
+        """Return numbers in the precision of products."""
         return np.ascontiguousarray(values)
 
-    def _sum_parts(self, kernel: Any, shape: tuple[int, ...], *args: Any) -> tuple[Floats, float]:
-        # One private accumulator a thread, added in order: same threads, same bits. They are the
-        # price of threads: weights and sums travel from core to core. With six to eight entries a
+    def _sum_parts(
+        self, kernel: Kernel, shape: tuple[int, ...], *args: Any
+    ) -> tuple[Floats, float]:
+        # One accumulator per thread, added in order: same threads, same bits. They are the price
+        # of threads, since weights and sums move between cores. With six to eight entries per
         # column, as in wide text, two threads gain nothing.
         def part(_: int, start: int, stop: int) -> tuple[Floats, float | None]:
             own = np.zeros(shape)
@@ -40,13 +55,14 @@ class MatrixDesign(Design):
 
         enough = self._entries >= 16 * int(np.prod(shape))
         parts = map_ranges(part, self.n_rows, self._work if enough else 0)
-        total = parts[0][0]
-        for own, _ in parts[1:]:
+        total, value = parts[0][0], parts[0][1] or 0.0
+        for own, more in parts[1:]:
             total += own
-        return total, sum(value for _, value in parts if value is not None)
+            value += more or 0.0
+        return total, value
 
-    def _filled(self, kernel: Any, *args: Any) -> Floats:
-        """Return the vector that a pass writes, a number for each row."""
+    def _filled(self, kernel: Kernel, *args: Any) -> Floats:
+        """Return the per-row vector that a pass writes."""
         out = np.empty(self.n_rows)
 
         def part(_: int, start: int, stop: int) -> None:
@@ -56,13 +72,14 @@ class MatrixDesign(Design):
         return out
 
     def scores(self, coef: Floats, intercepts: Floats) -> Floats:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
         kernel = self._passes.scores
         columns = [
             self._filled(kernel, self._narrowed(own), float(intercept))
             for own, intercept in zip(coef, intercepts, strict=True)
         ]
-        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+        found: Floats = layout_of(len(columns)).joined(columns)
+        return found
 
     def rmatvec(self, residual: Floats) -> Floats:
         """Return X.T @ residual of a per-row vector."""
@@ -93,7 +110,7 @@ class MatrixDesign(Design):
     def _several_value_gradient(
         self, coef: Floats, intercepts: Floats, y: Any, weight: Floats, fused: Any
     ) -> Pass:
-        """Return the same for several scores a row."""
+        """Return the same for several scores per row."""
 
     def square_norm(self, centre: Floats, scale: Floats) -> Floats:
         """Return the squared length of each row, centred and scaled."""

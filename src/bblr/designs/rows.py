@@ -1,8 +1,8 @@
-"""Per-row vectors: labels, weights, and one or more scores a row, wherever the rows live.
+"""Per-row vectors: labels, weights, and one or more scores per row, wherever the rows are.
 
-Solvers hold such vectors (labels, weights, scores) without looking into them. They may add and
-multiply them; whatever else is done with them is done here. A design whose rows live elsewhere, on
-another chip or on other machines, brings a `Rows` of its own.
+To solvers such vectors (labels, weights, scores) are opaque: they may be added and multiplied.
+Every other operation is defined here. A design whose rows are elsewhere, on
+another device or on other machines, has its own `Rows`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bblr.losses import Loss
 
 Floats = NDArray[np.float64]
 Vector = Any
-"""A per-row vector: a NumPy array here, something else elsewhere."""
+"""A per-row vector: a NumPy array, or what a design of rows elsewhere uses."""
 
 
 class Rows:
-    """Operations on row vectors that are NumPy arrays.
+    """Operations on per-row vectors that are NumPy arrays.
 
     Most of them are written for whatever has the functions of `xp`.
     """
@@ -32,15 +32,15 @@ class Rows:
     xp: Any = NUMPY
 
     def vector(self, values: Any) -> Vector:
-        """Return numbers that lie here, one a row, as a row vector."""
+        """Return local numbers, one per row, as a per-row vector."""
         return values
 
     def local(self, vector: Vector) -> NDArray[Any]:
-        """Return a row vector as a NumPy array."""
+        """Return a per-row vector as a NumPy array."""
         return np.asarray(vector)
 
     def ones(self, like: Vector) -> Vector:
-        """Return a vector of ones beside another one."""
+        """Return a vector of ones with the rows of another one."""
         return np.ones(len(like))
 
     def only(self, vector: Vector, rows: NDArray[np.intp]) -> Vector:

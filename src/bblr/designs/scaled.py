@@ -1,4 +1,4 @@
-"""A design in coordinates without units: the ones every solver works in.
+"""A design in unit-free coordinates, in which every solver works.
 
 Each feature is centred and scaled, but implicitly: the weights are transformed on the way in and
 the gradients on the way out, and X is never touched. A step of 1 along any coordinate then means
@@ -15,19 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.designs.base import Design, Floats, Look
 from bblr.designs.rows import Rows, Vector
 from bblr.losses import Loss
 
-# A column that varies by less than this share of its size is constant up to rounding.
+# A column that varies by less than this, relative to its size, is constant up to rounding.
 _FLAT = 1e-13
 # Squares of columns are added, weighted and divided by each other: they must stay away from the
 # ends of the range of floats, above all from the upper one.
 _LARGEST, _SMALLEST = 1e120, 1e-150
-# Columns farther from zero than this many standard deviations need all digits of a product.
+# Columns farther from zero than this many standard deviations need double precision.
 _FAR = 100.0
-# A table of no more numbers, and of no more columns, is copied into unit-free coordinates: it
-# stays near the processor, and plain loops are as fast there as BLAS.
+# A table of at most this many numbers and columns is copied into unit-free coordinates: it stays
+# in cache, where plain loops are as fast as BLAS.
 _SMALL, _SLIM = 1 << 20, 128
 # Sums of products stay in the range of single precision up to this, and down to its inverse.
 _NARROW = 1e18
@@ -83,6 +84,8 @@ class ScaledDesign:
         uncorrelated: bool = False,
     ) -> None:
         self.design = design
+        # Operations on per-row vectors.
+        self.rows: Rows = design.rows
         self.fit_intercept = fit_intercept
         self.uncorrelated = uncorrelated
         self.n_features = design.n_features
@@ -94,10 +97,11 @@ class ScaledDesign:
         self.centre, self.scale, self.rare, square = _centre_scale(
             design, weight, fit_intercept, z_score
         )
-        # How many features a row has, in effect.
+        # The effective number of features of a row.
         self.mean_square_length = float(((np.sqrt(square) / self.scale) ** 2).sum())
         if self._can_be_narrow:
             self.design = design.narrowed()
+            self.rows = self.design.rows
 
     @property
     def _can_be_narrow(self) -> bool:
@@ -110,19 +114,14 @@ class ScaledDesign:
             and np.all(self.scale >= 1.0 / _NARROW)
         )
 
-    @property
-    def rows(self) -> Rows:
-        """What can be done with per-row vectors."""
-        return self.design.rows
-
     def taken(self, rows: NDArray[np.intp]) -> ScaledDesign | None:
-        """Return some rows in the coordinates of all of them, or None where they cannot be had."""
+        """Return some rows in the coordinates of all of them, or None if they cannot be read."""
         design = self.design.taken(rows)
         if design is None:
             return None
         few = copy(self)
-        few.design = design
-        for of_all_rows in ("_square_norm", "_reach", "columns"):
+        few.design, few.rows = design, design.rows
+        for of_all_rows in ("square_lengths", "_reach", "columns"):
             vars(few).pop(of_all_rows, None)
         return few
 
@@ -142,11 +141,6 @@ class ScaledDesign:
         np.subtract(table.T, self.centre[:, None], out=own)
         own /= self.scale[:, None]
         return Zt
-
-    @property
-    def square_lengths(self) -> Vector:
-        """The squared length of each row in these coordinates."""
-        return self._square_norm
 
     def unpack(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return weights (score x feature) and intercepts in the units of X.
@@ -173,7 +167,11 @@ class ScaledDesign:
 
     def scores(self, theta: Floats) -> Vector:
         """Return the raw scores of every row."""
-        return self.design.scores(*self.unpack(theta))
+        if self.columns is None:
+            return self.design.scores(*self.unpack(theta))
+        with one_blas_thread(self.design.n_rows):
+            raw = self.columns.T @ theta.T
+        return raw[:, 0] if len(theta) == 1 else raw
 
     def _parameter_gradient(self, gradient: Floats, slopes: Floats) -> Floats:
         out = np.empty((len(gradient), self.size))
@@ -230,12 +228,16 @@ class ScaledDesign:
         """Return the best step of the zero-one loss along a parameter, and what it saves."""
         j, centre, scale = self._axis(p)
         if np.isinf(scale):
-            return 0.0, 0.0, 0.0  # a column that takes no part
+            return 0.0, 0.0, 0.0  # a constant column
         step, errors, before = self.design.axis_line(decision, j, centre, k, y, weight)
         return step * scale, errors, before
 
     @cached_property
-    def _square_norm(self) -> Vector:
+    def square_lengths(self) -> Vector:
+        """The squared length of each row in these coordinates."""
+        if self.columns is not None:
+            squares = np.einsum("ji,ji->i", self.columns, self.columns)
+            return squares if self.fit_intercept else squares + 1.0
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
     def lengths(self, rows: NDArray[np.intp]) -> Floats:
@@ -245,16 +247,16 @@ class ScaledDesign:
     @cached_property
     def _reach(self) -> Vector:
         if not self.rare.any():
-            return self._square_norm
-        # In columns that are mostly zero a long row is a rich one, not one that lies far out.
+            return self.square_lengths
+        # In mostly-zero columns a long row is one with many entries, not an outlier.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0
 
     def leverage(self, limit: float, weight: Vector) -> Vector:
-        """Return factors in (0, 1] that bound the pull of rows far from the centre.
+        """Return factors in (0, 1] that bound the leverage of rows far from the centre.
 
         A row whose squared length exceeds `limit` times the weighted median counts less, by the
-        square of the excess; its pull on a weight then falls with its distance instead of growing.
-        Columns that are mostly zero do not count towards the length.
+        square of the excess; its influence on a weight then falls with its distance instead of
+        growing. Columns that are mostly zero do not count towards the length.
         """
         length = self._reach
         return self.rows.falloff(length, limit * self.rows.median(length, weight))
@@ -267,7 +269,7 @@ class ScaledDesign:
         """
         d = self.n_features
         cross, edge, total = self.design.sampled_curvature(
-            weight, self._square_norm, max_rows, self.centre
+            weight, self.square_lengths, max_rows, self.centre
         )
         out = np.empty((self.size, self.size))
         inverse = 1.0 / self.scale
@@ -283,7 +285,7 @@ class ScaledDesign:
         if not self.design.is_remote:
             return None
         units = self.centre, self.scale, self.fit_intercept
-        return self.design.beside_rows(self._square_norm, *units, **told)
+        return self.design.beside_rows(self.square_lengths, *units, **told)
 
     def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""
@@ -304,7 +306,7 @@ def _centre_scale(
     _check_range(moments.mean_square)
     rare = moments.nonzero < 0.5 - 1e-9
     if z_score:
-        # Without an intercept nothing can make up for a centre.
+        # Without an intercept columns cannot be centred.
         square = moments.variance if fit_intercept else moments.mean_square
         scale = np.sqrt(square * moments.total / max(moments.total - 1.0, 1.0))
         flat = _is_flat(scale, moments.mean_square)
@@ -323,7 +325,7 @@ def _centre_scale(
 
 
 def _is_flat(scale: Floats, mean_square: Floats) -> NDArray[np.bool_]:
-    """Return which columns are constant up to rounding, or too small to be told from zero."""
+    """Return which columns are constant up to rounding, or too small to distinguish from zero."""
     return ~(scale > np.maximum(_FLAT * np.sqrt(mean_square), _SMALLEST))
 
 

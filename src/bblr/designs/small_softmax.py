@@ -1,7 +1,8 @@
 """L-BFGS on a small dense table of more than two classes, compiled whole.
 
 The steps are those that L-BFGS takes on any other design. Products are left to
-BLAS: with several scores a row they are large enough for it.
+BLAS: with several scores a row they are large enough for it. All of them have the transposes of
+two row-major matrices as factors and a third one to write to, so that one form is compiled.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import JIT
+from bblr._numeric.elementary import INLINE, INNER, JIT
 from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK
 from bblr.losses.fused_softmax import softmax_residual
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
     """Return the objective; write the scores, their residuals and the gradient."""
-    raw[:, :] = np.dot(Zt.T, theta.T)
+    np.dot(Zt.T, theta.T, raw)
     value = softmax_residual(fused, raw, y, weight, residual)
-    gradient[:, :] = np.dot(residual.T, Zt.T)
+    np.dot(residual.T, Zt.T, gradient)
     for k in range(len(theta)):
         for j in range(penalised):
             gradient[k, j] += l2 * theta[k, j]
@@ -29,7 +30,7 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
     return value
 
 
-@njit(**JIT)
+@njit(**JIT, **INNER)
 def _product(one, other):
     total = 0.0
     for k in range(one.shape[0]):
@@ -38,30 +39,37 @@ def _product(one, other):
     return total
 
 
-@njit(**JIT)
+@njit(**JIT, **INNER)
 def _add(out, factor, other):
     for k in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[k, j] += factor * other[k, j]
 
 
-@njit(**JIT)
+@njit(**JIT, **INNER)
 def _precondition(vector, vectors, diagonal, totals, out):
     """Write the product with a diagonal in the coordinates of shared eigenvectors.
 
     Intercepts, where there are any, have one of their own.
     """
-    d = len(vectors)
-    along = np.dot(np.ascontiguousarray(vector[:, :d]), vectors)
-    for k in range(along.shape[0]):
+    d, scores = len(vectors), len(vector)
+    own, along = np.empty((scores, d)), np.empty((d, scores))
+    for k in range(scores):
         for j in range(d):
-            along[k, j] /= max(diagonal[k, j], 1e-300)
+            own[k, j] = vector[k, j]
+    np.dot(vectors.T, own.T, along)
+    for j in range(d):
+        for k in range(scores):
+            along[j, k] /= max(diagonal[k, j], 1e-300)
+    np.dot(along.T, vectors.T, own)
+    for k in range(scores):
+        for j in range(d):
+            out[k, j] = own[k, j]
         if vector.shape[1] > d:
             out[k, d] = vector[k, d] / totals[k]
-    out[:, :d] = np.dot(along, vectors.T)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _direction(gradient, steps, changes, rhos, count, newest, curvature, out):
     """Write minus the quasi-Newton step: the two-loop recursion over remembered steps."""
     vectors, diagonal, totals = curvature
@@ -137,8 +145,11 @@ def lbfgs_descent(Zt, y, weight, fused, l2, penalised, start, curvature, rules, 
                 length = sqrt(_product(moved, moved)) * sqrt(_product(changed, changed))
                 if product > 1e-10 * length:
                     newest, count = (newest + 1) % memory, min(count + 1, memory)
-                    steps[newest], changes[newest] = moved, changed
                     rhos[newest] = 1.0 / product
+                    for k in range(classes):
+                        for j in range(size):
+                            steps[newest, k, j] = moved[k, j]
+                            changes[newest, k, j] = changed[k, j]
             theta, best = best, theta
             raw, best_raw = best_raw, raw
             gradient, best_gradient = best_gradient, gradient

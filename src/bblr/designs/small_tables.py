@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import JIT
+from bblr._numeric.elementary import INLINE, JIT
 from bblr._numeric.sampling import systematic
-from bblr.losses.fused import FusedLoss, block_value_residual, positive_weights
+from bblr.losses.fused import FusedLoss, positive_weights, value_residual
 
 # Why a descent ended: its steps were used up, it has converged, or rounding hides any descent.
 LIMIT, CONVERGED, STUCK = 0, 1, 2
@@ -38,11 +38,10 @@ class Rules(NamedTuple):
     tries: int
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
     """Return the objective; write the scores, their residuals and the gradient."""
     size, n = Zt.shape
-    work, bits = np.empty((3, _ROWS)), np.empty(_ROWS, np.int64)
     value = 0.0
     for j in range(size):
         gradient[j] = l2 * theta[j] if j < penalised else 0.0
@@ -56,9 +55,7 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
             column = Zt[j, start:stop]
             for i in range(len(own)):
                 own[i] += theta[j] * column[i]
-        value += block_value_residual(
-            fused, own, y[start:stop], weight[start:stop], len(own), work, bits, slopes
-        )
+        value += value_residual(fused, own, y[start:stop], weight[start:stop], slopes)
         for j in range(size):
             column = Zt[j, start:stop]
             total = 0.0
@@ -68,7 +65,7 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
     return value
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def second_moments(Zt, weight, matrix):
     """Write the lower half of Zt diag(weight) Zt' to the matrix."""
     size, n = Zt.shape
@@ -90,7 +87,7 @@ def second_moments(Zt, weight, matrix):
                 matrix[j, k] += total
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def cholesky(matrix):
     """Replace the lower half of a matrix by its Cholesky factor; False if it has none."""
     size = len(matrix)
@@ -108,7 +105,7 @@ def cholesky(matrix):
     return True
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def cholesky_solve(factor, vector):
     """Replace a vector by the solution of the system that the factor stands for."""
     size = len(vector)
@@ -122,7 +119,7 @@ def cholesky_solve(factor, vector):
             vector[k] -= factor[i, k] * vector[i]
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _sampled_moments(Zt, length, bend, most, matrix):
     """Write the second moments of about `most` rows, drawn in proportion to what they add."""
     rows, weight = systematic(bend, length, most)
@@ -133,7 +130,7 @@ def _sampled_moments(Zt, length, bend, most, matrix):
     second_moments(few, weight, matrix)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _newton_step(matrix, bend, l2, penalised, least, gradient, step):
     """Write minus the inverse of the curvature times the gradient; return the slope along it."""
     size = len(matrix)
@@ -163,8 +160,9 @@ def _newton_step(matrix, bend, l2, penalised, least, gradient, step):
 def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, unit, total, most):
     """Descend from a start; return where, the value and scores there, the steps and the reason.
 
-    `most` rows at most make up a curvature, tolerances are counted in `unit`, and `total` is the
-    weight of all rows.
+    `most` rows at most make up a curvature, drawn by the squared `length` of each; None, where
+    there are no more, saves compiling what draws them. Tolerances are counted in `unit`, and
+    `total` is the weight of all rows.
     """
     size, n = Zt.shape
     residual, bend, matrix = np.empty(n), np.empty(n), np.empty((size, size))
@@ -206,11 +204,11 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
         value = best_value
         if n_iter >= rules.max_iter:
             return theta, value, raw, n_iter, LIMIT
-        positive_weights(fused, raw, y, weight, 0, n, bend)
-        if n > most:
-            _sampled_moments(Zt, length, bend, most, matrix)
-        else:
+        positive_weights(fused, raw, y, weight, bend)
+        if length is None:
             second_moments(Zt, bend, matrix)
+        else:
+            _sampled_moments(Zt, length, bend, most, matrix)
         slope = _newton_step(matrix, bend, l2, penalised, 1e-6 * total / size, gradient, step)
         if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
             return theta, value, raw, n_iter, CONVERGED

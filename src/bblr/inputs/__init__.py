@@ -1,4 +1,4 @@
-"""The ways in: each kind of rows has an adapter that checks, encodes and gives results in kind."""
+"""Input adapters: one for each kind of rows validates, encodes and returns results in kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADAPTERS: tuple[type[Adapter], ...] = (
 
 
 def adapter_of(estimator: Any, X: Any) -> Adapter:
-    """Return the adapter of some rows; what nobody recognises NumPy may be able to read."""
+    """Return the adapter of some rows; what none recognises is left to NumPy."""
     for kind in ADAPTERS:
         if kind.recognises(estimator, X):
             return kind(estimator, X)

@@ -1,4 +1,4 @@
-"""What a way in must do, and what it hands to a fit."""
+"""The interface of input adapters, and the training data they return."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.tensors import NUMPY, as_numpy, local
+from bblr._numeric.tensors import as_numpy, local
 from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 class Training(NamedTuple):
     """Validated training data: rows, and labels and weights where the rows are.
 
-    `X` is what was validated, for who picks and compares rows; the others ask the design. Labels
-    are -1 and +1 of two classes, and class numbers of more. `totals` are the weights of the
-    classes, `factors` what one example of each weighs by its class alone.
+    `X` holds the validated rows, for estimators that index them; the others use the design. Labels
+    are -1 and +1 with two classes, and class numbers with more. `totals` are the total weights of
+    the classes, `factors` the class weights.
     """
 
     given: Adapter
@@ -36,32 +36,24 @@ class Training(NamedTuple):
     factors: Floats
 
     @property
-    def class_labels(self) -> NDArray[Any]:
-        """The label of each class; `totals` has its weight."""
-        return np.array([-1.0, 1.0]) if len(self.classes) == 2 else np.arange(len(self.classes))
-
-    @property
     def shares(self) -> Floats:
         """The share of each class, by weight."""
         return self.totals / self.totals.sum()
 
 
 class Adapter(ABC):
-    """One kind of rows: what is recognised as such, how it is checked and encoded, and given back.
+    """One kind of rows: how to recognise, validate and encode it, and to return results in kind.
 
-    Estimators ask the adapter of their rows, and do not look what these are. It is entered like a
-    context by a fit of rows that are to be let go of at its end.
+    Estimators ask the adapter and never look at the type of their rows. A fit enters it as a
+    context, so that resources are released at the end.
 
     Parameters
     ----------
     estimator : estimator
-        Who asks; it gets ``n_features_in_`` and ``feature_names_in_``, and errors name it.
+        The estimator; it gets ``n_features_in_`` and ``feature_names_in_``, and errors name it.
     X : object
         The rows, as the user gave them.
     """
-
-    # Whose functions work on results.
-    xp: Any = NUMPY
 
     def __init__(self, estimator: Any, X: Any) -> None:
         self.estimator = estimator
@@ -70,7 +62,7 @@ class Adapter(ABC):
     @staticmethod
     @abstractmethod
     def recognises(estimator: Any, X: Any) -> bool:
-        """Whether this is the adapter for the rows, if that estimator asks."""
+        """Whether this is the adapter for these rows and this estimator."""
 
     @abstractmethod
     def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
@@ -81,7 +73,7 @@ class Adapter(ABC):
         """
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do the same for who picks and compares rows: `X` is an array or a sparse matrix."""
+        """Do the same for estimators that index rows: `X` is an array or a sparse matrix."""
         self.refuse()
 
     def rows(self) -> Design:
@@ -89,7 +81,7 @@ class Adapter(ABC):
         self.refuse()
 
     def kernel_scores(self, expansion: Expansion) -> Any:
-        """Return the scores of a kernel expansion in kind, a column each."""
+        """Return the scores of a kernel expansion in kind, one column per score."""
         self.refuse()
 
     def refuse(self, why: str = "") -> NoReturn:
@@ -101,14 +93,14 @@ class Adapter(ABC):
         )
 
     def scores(self, coef: Floats, intercept: Floats) -> Any:
-        """Return the linear scores of the rows in kind, a column each where they are many."""
+        """Return the linear scores in kind, one column per score if there are several."""
         design = self.rows()
         with np.errstate(over="ignore", invalid="ignore"):
             found = design.scores(coef, intercept)
         return finite_scores(self.in_kind(found))
 
     def in_kind(self, values: Any) -> Any:
-        """Return results as what the rows are: arrays, or tensors on their device."""
+        """Return results in the kind of the rows: arrays, or tensors on their device."""
         return values
 
     def here(self, values: Any) -> Any:
@@ -125,8 +117,8 @@ class Adapter(ABC):
             raise no_columns(y)
         return local(y)
 
-    def told(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-        """Return what callbacks are told of the training data."""
+    def callback_data(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """Return the training data for callbacks."""
         return self.X, y, sample_weight
 
     def gram(self, function: KernelFunction, X: Any) -> Gram:
@@ -137,11 +129,11 @@ class Adapter(ABC):
         return self
 
     def __exit__(self, *error: object) -> None:  # noqa: B027
-        """Let go of what the rows hold."""
+        """Release the resources of the rows."""
 
 
 def no_columns(y: str) -> ValueError:
-    """Return the error of labels that are a name, where no column can have it."""
+    """Return the error for labels given as a column name where there are no columns."""
     return ValueError(
         f"y must be an array of classes, got {y!r}: only a directory of Parquet files has "
         "columns to choose from."
@@ -152,7 +144,7 @@ def finite_scores(scores: Any) -> Any:
     """Return scores as they are, or raise a ValueError where they are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(scores.sum())
-    # Finite scores may add up to infinity; only then it pays to look at each.
+    # Finite scores may add up to infinity; only then is each one checked.
     if not isfinite(total) and not np.isfinite(as_numpy(scores)).all():
         raise ValueError(
             "X holds numbers so large that its scores are not finite: they are far outside the "

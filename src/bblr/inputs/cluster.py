@@ -49,7 +49,7 @@ class DaskAdapter(Adapter):
         return Training(self, None, design, *encode(estimator, labels))
 
     def __exit__(self, *error: object) -> None:
-        """Let the workers go of the rows."""
+        """Release the rows on the workers."""
         if self._session is not None:
             self._session.close()
 
@@ -63,8 +63,8 @@ class DaskAdapter(Adapter):
         """Return labels to compare predictions with."""
         return self.here(y)
 
-    def told(self, y: Any, sample_weight: Any) -> tuple[()]:
-        """Return what callbacks are told: nothing, for there are no arrays."""
+    def callback_data(self, y: Any, sample_weight: Any) -> tuple[()]:
+        """Return the training data for callbacks: none, since there are no arrays."""
         return ()
 
     def ask(self, method: str) -> Any:
@@ -144,7 +144,7 @@ class _RemoteLabels(Labels):
         return self.rows.vector(row_values(values, self.rows.n_rows, parameter))
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels of the rows that count, in their order."""
+        """Return the sorted labels of the rows of positive weight."""
         try:
             classes = np.unique(
                 np.concatenate(self.rows.in_order("operations.labels", self.y, self.weight))
@@ -155,7 +155,7 @@ class _RemoteLabels(Labels):
         return classes
 
     def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class."""
+        """Assign numbers to the labels, and return the weight of each class."""
         self.codes = self.rows.new("operations.codes", self.y, classes)
         return np.asarray(self.rows.ask("numpy.bincount", self.codes, self.weight, len(classes)))
 
@@ -165,7 +165,7 @@ class _RemoteLabels(Labels):
         self.plain = False
 
     def target(self, n_classes: int) -> Any:
-        """Return what the loss takes: signs of two classes, numbers of more."""
+        """Return the labels of the loss: signs with two classes, class numbers with more."""
         target = self.codes * 2.0 + -1.0 if n_classes == 2 else self.codes
         self.rows.stands(target, np.float64 if n_classes == 2 else np.intp)
         self.rows.stands(self.weight, np.float64)

@@ -63,9 +63,9 @@ class ShardAdapter(Adapter):
         """Return labels, or the column of the files that they name."""
         return Shards(self._path, label=y).labels() if isinstance(y, str) else super().labels(y)
 
-    def told(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-        """Return what callbacks are told: nothing where the labels are in the files."""
-        return () if isinstance(y, str) else super().told(y, sample_weight)
+    def callback_data(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """Return the training data for callbacks: none if the labels are in the files."""
+        return () if isinstance(y, str) else super().callback_data(y, sample_weight)
 
     @property
     def _path(self) -> Any:

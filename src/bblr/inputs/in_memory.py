@@ -44,7 +44,7 @@ class ArrayAdapter(Adapter):
         return self._encoded(X, self._design(X), y, sample_weight)
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do the same for who picks and compares rows."""
+        """Do the same for estimators that index rows."""
         X, y = self.read(y, sparse=sparse)
         return self._encoded(X, make_design(X), y, sample_weight)
 
@@ -53,7 +53,7 @@ class ArrayAdapter(Adapter):
         return self._design(self._known())
 
     def kernel_scores(self, expansion: Expansion) -> Any:
-        """Return the scores of a kernel expansion, a column each."""
+        """Return the scores of a kernel expansion, one column per score."""
         X = self.read(sparse=expansion.sparse, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite_scores(self.in_kind(expansion.scores(X)))
@@ -92,13 +92,12 @@ class ArrayAdapter(Adapter):
             )
 
     def _is_checked(self, *y: Any, reset: bool) -> bool:
-        """Whether scikit-learn would find nothing to change, to name or to complain of.
+        """Whether scikit-learn's checks would change nothing.
 
-        Of small arrays its checks take longer than many a fit.
+        On small arrays they take longer than many fits.
         """
-        if not self._is_plain(reset) or not all(_are_labels(each, len(self.X)) for each in y):
-            return False
-        if not surely_finite(self.X):
+        plain = self._is_plain(reset) and (not y or _are_labels(y[0], len(self.X)))
+        if not plain or not surely_finite(self.X):
             return False
         if reset:
             self.estimator.n_features_in_ = self.X.shape[1]
@@ -117,11 +116,11 @@ class ArrayAdapter(Adapter):
         )
 
     def scores(self, coef: Floats, intercept: Floats) -> Any:
-        """Return the linear scores of the rows, a column each where they are many."""
+        """Return the linear scores of the rows, one column per score if there are several."""
         if self._is_plain(reset=False):
             with np.errstate(over="ignore", invalid="ignore"):
                 found = self._design(self.X).scores(coef, intercept)
-                # Of a row that is not finite the scores are not, either: those need a closer look.
+                # Rows that are not finite have scores that are not finite: check those in full.
                 if isfinite(float(found.sum())):
                     return self.in_kind(found)
         return super().scores(coef, intercept)
@@ -132,9 +131,9 @@ def _are_labels(y: Any, n: int) -> bool:
 
 
 def check_indices(X: Any) -> None:
-    """Raise a ValueError for a sparse matrix whose indices lead out of it.
+    """Raise a ValueError for a sparse matrix with indices out of range.
 
-    Before anything else: SciPy's own conversions do not look either.
+    This comes first, since SciPy's own conversions do not check them.
     """
     sparse = issparse(X)
     if sparse and X.format in ("csr", "csc") and X.ndim == 2 and leads_out(X):
@@ -146,10 +145,10 @@ def check_indices(X: Any) -> None:
 
 
 def rows_in_memory(X: Any) -> Any:
-    """Return what has rows to pick: a frame as it is, a sparse matrix as CSR, or an array."""
+    """Return rows that can be indexed: a frame as it is, a sparse matrix as CSR, or an array."""
     X = local(X)
     if hasattr(X, "tocsr"):
-        # Not every sparse format gives out rows.
+        # Not every sparse format can be indexed by rows.
         return X.tocsr()
     if hasattr(X, "shape"):
         return X

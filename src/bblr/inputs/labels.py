@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight
 
 from bblr._checks import LARGEST
+from bblr._numeric.layouts import layout_for
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.rows import Rows
 
@@ -23,7 +24,7 @@ _CLASSES = "biuSU"
 
 
 class Labels:
-    """Labels and weights, one a row, where the rows are: NumPy arrays here."""
+    """Labels and weights, one per row, where the rows are: NumPy arrays here."""
 
     codes: Any
     rows: Rows = Rows()
@@ -37,18 +38,18 @@ class Labels:
             self.weight: Any = row_weights(sample_weight, y)
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels of the rows that count, in their order."""
+        """Return the sorted labels of the rows of positive weight."""
         return found_classes(self.y, slice(None) if self.plain else self.weight > 0)
 
     def numbers(self, classes: NDArray[Any]) -> Any:
         """Return the class number of each label.
 
-        Labels of which no row has a weight count as the nearest class; they have none.
+        Labels whose rows all have zero weight get the number of the nearest class.
         """
         return np.minimum(np.searchsorted(classes, self.y), len(classes) - 1)
 
     def count(self, classes: NDArray[Any]) -> Floats:
-        """Give the labels numbers, and return the weight of each class."""
+        """Assign numbers to the labels, and return the weight of each class."""
         self.codes = self.rows.vector(self.numbers(classes))
         return self.rows.local(self.rows.xp.bincount(self.codes, self.weight, len(classes)))
 
@@ -62,8 +63,8 @@ class Labels:
         return self.rows.largest(self.weight)
 
     def target(self, n_classes: int) -> Any:
-        """Return what the loss takes: signs of two classes, numbers of more."""
-        return self.rows.vector(self.codes * 2.0 - 1.0) if n_classes == 2 else self.codes
+        """Return the labels of the loss: signs with two classes, class numbers with more."""
+        return self.rows.vector(layout_for(n_classes).signs(self.codes))
 
 
 def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Floats]:
@@ -86,7 +87,7 @@ def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Float
 
 @contextmanager
 def naming_labels() -> Iterator[None]:
-    """Say of which input scikit-learn speaks: of labels that are objects it does not."""
+    """Name the input in scikit-learn's error: for labels that are objects it does not."""
     try:
         yield
     except ValueError as error:
@@ -96,7 +97,7 @@ def naming_labels() -> Iterator[None]:
 
 
 def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
-    """Return the labels of the rows that count, in their order."""
+    """Return the sorted labels of the rows of positive weight."""
     try:
         # Whole numbers and texts are classes; scikit-learn takes a while to say so.
         if y.ndim != 1 or y.dtype.kind not in _CLASSES:
@@ -140,13 +141,15 @@ def refuse_negative(weight: Floats) -> None:
 
 def check_classes(estimator: Any, y: Any, classes: NDArray[Any]) -> None:
     """Raise a ValueError unless there are two classes, or more where that is allowed."""
+    if len(classes) == 2:
+        return
     many = estimator.__sklearn_tags__().classifier_tags.multi_class
     if len(classes) < 2:
         raise ValueError(
             f"y must hold {'two or more' if many else 'two'} classes, got one class only: "
             f"{classes.tolist()}. Examples and classes of zero weight do not count."
         )
-    if len(classes) > 2 and not many:
+    if not many:
         kind = type_of_target(as_numpy(y), input_name="y")
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: "
@@ -156,7 +159,7 @@ def check_classes(estimator: Any, y: Any, classes: NDArray[Any]) -> None:
 
 
 def check_heaviest(heaviest: float) -> None:
-    """Raise a ValueError where weights cannot be squared, or are no more than rounding."""
+    """Raise a ValueError if weights are too large to be squared, or too small."""
     if heaviest < 1 / LARGEST:
         raise ValueError(
             f"sample_weight and class_weight must come to at least {1 / LARGEST:g} together for "
@@ -170,7 +173,7 @@ def check_heaviest(heaviest: float) -> None:
 
 
 def kept_classes(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which classes count: a weight of 0 for a class is one of 0 for its examples.
+    """Return which classes have a positive weight: 0 for a class is 0 for all its examples.
 
     A dict may name more classes than y has, as in scikit-learn, but only if it names all of those:
     a class that is written differently would go unnoticed.
@@ -195,7 +198,7 @@ def kept_classes(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any], totals: Floats) -> Floats:
-    """Return the factor of each of the classes that count."""
+    """Return the factor of each class of positive weight."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -1,4 +1,4 @@
-"""What goes to the workers of a cluster: pieces of rows, labels and weights, and their checks."""
+"""Pieces of rows, labels and weights for the workers of a cluster, and their validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bblr.inputs.labels import refuse_negative
 
 
 def resolve_client(client: Any) -> Any:
-    """Return the client that a ``client`` parameter stands for, or say what is wrong with it."""
+    """Return the client for a ``client`` parameter, or raise an error that says what is wrong."""
     from distributed import Client, get_client, get_worker
 
     try:
@@ -91,7 +91,7 @@ def _piece(X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 def checked_collection(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return a Dask array with all columns in one chunk, or a dataframe of numbers."""
-    # A delayed value has every attribute one asks for, as another delayed value.
+    # Every attribute of a delayed value exists, as another delayed value.
     if not is_dask(X) or not isinstance(getattr(X, "ndim", None), int) or X.ndim != 2:
         raise TypeError(
             "X must be a Dask array of two dimensions or a Dask dataframe, got "

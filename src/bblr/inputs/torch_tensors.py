@@ -1,4 +1,4 @@
-"""Torch tensors: checked and encoded where they are, results of their kind.
+"""Torch tensors: validated and encoded where they are, with results in kind.
 
 Small tables are fitted on the CPU, wherever they are.
 
@@ -41,7 +41,7 @@ class DeviceAdapter(ArrayAdapter):
 
     @staticmethod
     def recognises(estimator: Any, X: Any) -> bool:
-        """Whether the estimator is to work on tensors, of whatever they are made."""
+        """Whether the estimator has a ``device``, whatever the rows are."""
         return getattr(estimator, "device", None) is not None and not is_tensor(X)
 
     def __init__(self, estimator: Any, X: Any) -> None:
@@ -56,7 +56,7 @@ class DeviceAdapter(ArrayAdapter):
         return super().training(local(y), local(sample_weight))
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do so for who picks and compares rows, which stay here."""
+        """Do the same for estimators that index rows, which stay in memory."""
         return super().matrix_training(local(y), local(sample_weight), sparse)
 
     def kernel_scores(self, expansion: Expansion) -> Any:
@@ -98,7 +98,7 @@ class DeviceAdapter(ArrayAdapter):
 
 
 class ReadTensorAdapter(ArrayAdapter):
-    """Tensors that NumPy reads, for lack of dispatch and device; results are arrays."""
+    """Tensors without dispatch or ``device``, which NumPy reads; results are arrays."""
 
     @staticmethod
     def recognises(estimator: Any, X: Any) -> bool:
@@ -112,7 +112,7 @@ class ReadTensorAdapter(ArrayAdapter):
                 "X is a sparse tensor, which NumPy cannot read; use X.to_dense(), or a sparse "
                 "matrix of scipy."
             )
-        # NumPy reads none whose gradient is asked for.
+        # NumPy cannot read tensors that require a gradient.
         return ArrayAdapter(self.estimator, self.X.detach()).read(*y, reset=reset)
 
 
@@ -124,11 +124,6 @@ class TensorAdapter(DeviceAdapter):
         """Whether X is a tensor that is to stay one."""
         sent = getattr(estimator, "device", None) is not None
         return is_tensor(X) and (sent or bool(get_config()["array_api_dispatch"]))
-
-    @property
-    def xp(self) -> Any:
-        """Whose functions work on results."""
-        return import_torch()
 
     def _place(self) -> Any:
         """Return the device asked for, or where the rows are."""
@@ -160,7 +155,7 @@ class TensorAdapter(DeviceAdapter):
         return self._on_device(self._known())
 
     def matrix_training(self, y: Any, sample_weight: Any, sparse: Any) -> Training:
-        """Do so for who picks and compares rows; classes are what the labels are."""
+        """Do the same for estimators that index rows; classes have the type of the labels."""
         return self._classes_like(y, super().matrix_training(y, sample_weight, sparse))
 
     def _classes_like(self, y: Any, done: Training) -> Training:
@@ -169,7 +164,7 @@ class TensorAdapter(DeviceAdapter):
         return done._replace(classes=_beside(done.classes, y).to(y.dtype))
 
     def in_kind(self, values: Any) -> Any:
-        """Return results as tensors beside the rows, if they are numbers."""
+        """Return results as tensors on the device of the rows, if they are numbers."""
         return _beside(values, self.X)
 
     def chosen(self, classes: Any, index: Any) -> Any:
@@ -185,7 +180,7 @@ class TensorAdapter(DeviceAdapter):
         torch = import_torch()
         X = self.X
         refuse_sparse(X)
-        # An array of that shape without memory of its own: scikit-learn words the errors.
+        # An array of that shape that takes no memory: scikit-learn words the errors.
         shaped = np.broadcast_to(
             np.zeros((), complex if X.is_complex() else float), tuple(X.shape)
         )
@@ -193,7 +188,7 @@ class TensorAdapter(DeviceAdapter):
         if X.dtype not in (torch.float32, torch.float64):
             X = X.double()
         X = X.detach()
-        # One infinite or undefined entry makes the sum so; only then it pays to look at each.
+        # One entry that is not finite makes the sum so; only then is each one checked.
         if not torch.isfinite(X.sum()) and not torch.isfinite(X).all():
             what = "NaN" if torch.isnan(X).any() else "infinity"
             name = type(self.estimator).__name__
@@ -233,7 +228,7 @@ class _TensorLabels(Labels):
                 assert_all_finite(self.y, input_name="y")
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels of the rows that count, in their order."""
+        """Return the sorted labels of the rows of positive weight."""
         present = self.weight > 0
         if not is_tensor(self.y):
             return found_classes(self.y, self.rows.local(present))
@@ -264,7 +259,7 @@ def _check_labels(y: Any) -> None:
 
 
 def _beside(values: Any, tensor: Any) -> Any:
-    """Return numbers as a tensor where another one is; what is no number as it is."""
+    """Return numbers as a tensor on the device of another one; anything else as it is."""
     if not is_tensor(values) and (issparse(values) or values.dtype.kind not in "biuf"):
         return values
     return import_torch().as_tensor(values, device=tensor.device)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bblr._numeric.layouts import layout_of
 from bblr._numeric.tensors import as_numpy, local
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import KernelFunction
@@ -15,7 +16,6 @@ from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import Floats, KernelFit, KernelProblem
 from bblr.kernel.kernel_setup import is_precomputed
 from bblr.linear.fitted import ProbabilisticClassifier
-from bblr.training.laplace import class_codes
 from bblr.training.link import Link
 from bblr.training.probabilities import Calibrated
 
@@ -62,7 +62,8 @@ class KernelClassifier(ProbabilisticClassifier):
             as_numpy(self.intercept_),
         )
         decision = adapter_of(self, X).kernel_scores(expansion)
-        return decision if decision.shape[1] > 1 else decision[:, 0]
+        found: Floats = layout_of(decision.shape[1]).joined(decision)
+        return found
 
     def _unpack_expansion(
         self,
@@ -81,16 +82,14 @@ class KernelClassifier(ProbabilisticClassifier):
         self._function = function
         self.kernel_gamma_ = function.gamma
         self.link_, self.prior_, self.gamma_ = link, loss.plateaus, loss.gamma
-        weights = fitted.weights
-        if weights.ndim == 1:
-            weights = weights[:, None]
+        weights = fitted.weights.reshape(len(fitted.weights), -1)
         used = np.flatnonzero(weights.any(axis=1))
         order = used[np.argsort(rows[fitted.basis.centres[used]])]
         support = rows[fitted.basis.centres[order]]
         precomputed = function.name == "precomputed"
         vectors = np.empty((0, 0)) if precomputed else data.X[support]
         in_kind = data.given.in_kind
-        codes = class_codes(data.y[support], loss.n_scores)
+        codes = loss.layout.codes(data.y[support])
         self.support_ = in_kind(support)
         self.dual_coef_ = in_kind(np.ascontiguousarray(weights[order].T))
         self.support_vectors_ = in_kind(vectors)

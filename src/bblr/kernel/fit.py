@@ -27,7 +27,7 @@ from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import stopped
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
     LOOSE,
     Fitted,
@@ -175,19 +175,23 @@ class KernelProblem:
         return self.spread_centres(self.weighted_residuals(fitted.objective.loss, raw), count, rng)
 
     def fit_dense(
-        self, path: Path, limit: int | None, rng: np.random.Generator, watch: Watch | None = None
+        self,
+        path: Path,
+        limit: int | None,
+        rng: np.random.Generator,
+        monitor: FitMonitor | None = None,
     ) -> KernelFit:
         """Return the fit over at most `limit` centres, or over all rows where it is None."""
-        watch = watch or Watch()
-        with watch.task("centres"):
+        monitor = monitor or FitMonitor()
+        with monitor.task("centres"):
             if limit is None:
                 basis = self.full_basis()
             else:
                 basis = self.basis(self.centres(limit, path, rng), rng)
-        watch.say(f"{len(basis.centres)} centres among {self.gram.n_rows} rows")
-        return self.fit(basis, path, watch)
+        monitor.log(f"{len(basis.centres)} centres among {self.gram.n_rows} rows")
+        return self.fit(basis, path, monitor)
 
-    def fit(self, basis: Basis, path: Path, watch: Watch | None = None) -> KernelFit:
+    def fit(self, basis: Basis, path: Path, monitor: FitMonitor | None = None) -> KernelFit:
         """Walk through the gammas of a path in the coordinates of a basis."""
         large = basis.transform.shape[1] > _MAX_NEWTON
         penalty = gaussian(path.l2, BetaBernoulli(path.prior))
@@ -204,7 +208,7 @@ class KernelProblem:
         def fitted(solution: Solution) -> KernelFit:
             return KernelFit(basis, objective.with_gamma(solution.gamma), solution)
 
-        tell = (watch or Watch()).walk(path.gammas)
+        tell = (monitor or FitMonitor()).stage_callback(path.gammas)
         annealing = Annealing(path.gammas, descent=stage, keep="last", loose=LOOSE)
         solution = annealing.minimise(
             objective, theta, callback=lambda stage, best: tell(stage, fitted(best))
@@ -226,7 +230,7 @@ class KernelProblem:
     def weighted_residuals(self, loss: BetaBernoulli, raw: Floats) -> Floats:
         """Return the weighted absolute residual of each row, summed over classes."""
         residual = np.abs(loss.value_gradient(self.y, raw)[1])
-        return self.weight * (residual if residual.ndim == 1 else residual.sum(axis=1))
+        return self.weight * residual.reshape(len(residual), -1).sum(axis=1)
 
     def smallest_class(self) -> int:
         """Return the number of rows of the smallest class."""
@@ -278,7 +282,8 @@ class KernelFit(NamedTuple):
         """Weight of each centre; with many classes, one column per class."""
         transform = as_numpy(self.basis.transform)
         weights = transform @ self._by_score[:, : transform.shape[1]].T
-        return weights[:, 0] if self.objective.n_scores == 1 else weights
+        found: Floats = self.objective.loss.layout.joined(weights)
+        return found
 
     @property
     def intercept(self) -> Any:

@@ -13,7 +13,7 @@ from bblr.kernel.sparse_fit import SHARES, sparsest_best
 from bblr.losses import Plateaus
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import likeliest_plateaus
 from bblr.training.start import resolve_prior
 
@@ -31,7 +31,7 @@ def learned_prior(
     n_classes: int,
     fit_part: FitPart,
     rng: np.random.Generator,
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> Plateaus:
     """Return the plateaus of greatest likelihood on held-out scores.
 
@@ -49,20 +49,22 @@ def learned_prior(
         Fits some of the rows along a path.
     rng : Generator
         Random numbers for the folds.
-    watch : Watch
+    monitor : FitMonitor
         Reports each fold.
     """
     seed = int(rng.integers(2**31 - 1))
     folds = StratifiedKFold(min(_FOLDS, problem.smallest_class()), shuffle=True, random_state=seed)
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
-    decision = np.empty(len(problem.y) if n_classes == 2 else (len(problem.y), n_classes))
-    with watch.task("learn plateaus", folds.n_splits):
+    parts, places = [], []
+    with monitor.task("learn plateaus", folds.n_splits):
         for fold in map(Fold._make, folds.split(problem.y[:, None], problem.y)):
             fitted = fit_part(problem.on_rows(fold.train), path._replace(prior=mild))
-            decision[fold.test] = problem.held_out(fold, fitted).decision
-            watch.step("fold")
+            parts.append(problem.held_out(fold, fitted).decision)
+            places.append(fold.test)
+            monitor.step("fold")
+    decision = np.concatenate(parts)[np.argsort(np.concatenate(places))]
     learned = likeliest_plateaus(decision, problem.y, problem.weight)
-    watch.say(f"learned plateaus {learned}")
+    monitor.log(f"learned plateaus {learned}")
     return learned
 
 
@@ -72,7 +74,7 @@ def validated_share(
     fit_part: FitPart,
     mixture: Mixture,
     rng: np.random.Generator,
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> float:
     """Return the share whose fit to three quarters of the rows errs least on the others.
 
@@ -88,7 +90,7 @@ def validated_share(
         Fits them under the mixture, from that fit and with a share to start in its narrow cluster.
     rng : Generator
         Random numbers for the split.
-    watch : Watch
+    monitor : FitMonitor
         Reports each share, and may stop the trials.
     """
     if problem.smallest_class() < 2:
@@ -102,6 +104,6 @@ def validated_share(
     errors: list[float] = []
     for share in SHARES:
         errors.append(problem.held_out(fold, mixture(part, dense, share)).errors)
-        if watch.step("share"):
+        if monitor.step("share"):
             break
     return SHARES[sparsest_best(errors)]

@@ -25,7 +25,7 @@ from bblr.kernel.sparse_fit import Elimination, gauss_laplace, training_figures
 from bblr.solvers import Stage, geometric
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import resolve_prior
 
 
@@ -44,9 +44,9 @@ default="rbf"
         ``fit``, (n_samples, n_training_samples) to predict. A callable gets two sets of rows and
         returns the matrix of their similarities.
     kernel_gamma : {"scale", "auto"} or float, default="scale"
-        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is
-        1 / (n_features * X.var()), "auto" 1 / n_features. (`gamma_min` and `gamma_max` are the
-        sharpness of the loss.)
+        Inverse width of "rbf" and "laplacian", factor of "poly": "scale" is 1 over the sum of the
+        variances of the columns, which for standardised columns is SVC's; "auto" is
+        1 / n_features. (`gamma_min` and `gamma_max` are the sharpness of the loss.)
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=0
@@ -263,20 +263,20 @@ default="rbf"
             if drops:
                 estimator.dense_dual_coef_ = (dense or best).weights
 
-        watch = Watch(self, X, y, sample_weight)
+        monitor = FitMonitor(self, X, y, sample_weight)
         with (
             one_blas_thread_for_rows(len(problem.y)),
-            watch.over(len(gammas) + 1 + learns + drops, unpack),
+            monitor.fitting(len(gammas) + 1 + learns + drops, unpack),
         ):
             if learns and problem.smallest_class() > 1:
                 fit_part = partial(self._fit_dense, rng)
-                learned = learned_prior(problem, path, n_classes, fit_part, rng, watch)
+                learned = learned_prior(problem, path, n_classes, fit_part, rng, monitor)
                 path = path._replace(prior=learned)
-            fitted = dense = self._fit_dense(rng, problem, path, watch)
-            if drops and not watch.stopped:
-                with watch.task("drop vectors", None):
-                    fitted = self._drop(problem, dense, path, rng, watch)
-                fitted = fitted.with_stop_note(watch.stopped)
+            fitted = dense = self._fit_dense(rng, problem, path, monitor)
+            if drops and not monitor.stopped:
+                with monitor.task("drop vectors", None):
+                    fitted = self._drop(problem, dense, path, rng, monitor)
+                fitted = fitted.with_stop_note(monitor.stopped)
             self._unpack_expansion(fitted, problem, rows, training)
             if drops:
                 self.dense_dual_coef_ = dense.weights
@@ -287,11 +287,11 @@ default="rbf"
         rng: np.random.Generator,
         problem: KernelProblem,
         path: Path,
-        watch: Watch | None = None,
+        monitor: FitMonitor | None = None,
     ) -> KernelFit:
         wanted = self.max_vectors if self.sparsity == "backward" else None
         limit = centre_limit(self.max_centers, problem.gram.n_rows, wanted)
-        return problem.fit_dense(path, limit, rng, watch)
+        return problem.fit_dense(path, limit, rng, monitor)
 
     def _drop(
         self,
@@ -299,12 +299,12 @@ default="rbf"
         dense: KernelFit,
         path: Path,
         rng: np.random.Generator,
-        watch: Watch,
+        monitor: FitMonitor,
     ) -> KernelFit:
         """Return the fit with fewer vectors."""
         most = self.max_vectors
         if self.sparsity == "backward":
-            elimination = Elimination(problem, path, rng, watch, [training_figures(dense)])
+            elimination = Elimination(problem, path, rng, monitor, [training_figures(dense)])
             self.sparsity_path_ = elimination.refits
             if most is None:
                 return elimination.to_rise(dense)
@@ -316,6 +316,6 @@ default="rbf"
         share = self.laplace_share
         if share == "validated":
             fit_part = partial(self._fit_dense, rng)
-            share = validated_share(problem, path, fit_part, mixture, rng, watch)
-            watch.say(f"{share:g} of the weights start in the narrow cluster")
+            share = validated_share(problem, path, fit_part, mixture, rng, monitor)
+            monitor.log(f"{share:g} of the weights start in the narrow cluster")
         return mixture(problem, dense, float(share))

@@ -28,7 +28,7 @@ from bblr.solvers import Stage
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path, Validation, held_out_link, shared_weight
 from bblr.training.folds import makes_folds
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
 from bblr.training.start import PRIORS, resolve_prior
 
@@ -238,15 +238,15 @@ default="accuracy"
         training = kernel_training(self, X, y, sample_weight)
         problem, rows = self._make_problem(training)
         random = check_random_state(self.random_state)
-        watch = Watch(self, X, y, sample_weight)
-        search = KernelSearch.of(self, problem, rows, training, random, watch, groups)
+        monitor = FitMonitor(self, X, y, sample_weight)
+        search = KernelSearch.of(self, problem, rows, training, random, monitor, groups)
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with (
             one_blas_thread_for_rows(len(problem.y)),
-            watch.over(3 if self.sparsity is None else 4),
+            monitor.fitting(3 if self.sparsity is None else 4),
         ):
-            with watch.search():
+            with monitor.search():
                 chosen = self._choose(search, problem, l2s, len(training.classes))
             path, final = chosen.path, problem.at_width(chosen.width)
             self.l2_ = path.l2
@@ -255,9 +255,9 @@ default="accuracy"
                 # With the link of the loss: there are no held-out scores yet.
                 estimator._unpack_expansion(best.after(trace), final, rows, training)
 
-            watch.unpack = unpack
-            fitted, held = self._fit_chosen(chosen, final, random, watch)
-            link = None if watch.stopped else _fit_link(chosen.validation, path, held)
+            monitor.unpack = unpack
+            fitted, held = self._fit_chosen(chosen, final, random, monitor)
+            link = None if monitor.stopped else _fit_link(chosen.validation, path, held)
             self._unpack_expansion(fitted, final, rows, training, link)
         return self
 
@@ -266,7 +266,7 @@ default="accuracy"
     ) -> Chosen:
         """Choose width, penalty, plateaus and schedule by cross-validation."""
         widths = widths_to_try(self.kernel_gammas, self.kernel, problem)
-        watch = search.watch
+        monitor = search.monitor
         part = search.problem
         standing = "mild" if self.prior in ("tuned", "learned") else self.prior
         prior = resolve_prior(standing, part.y, part.weight, n_classes, part.fit_intercept)
@@ -274,7 +274,7 @@ default="accuracy"
         repeats = search.held_out / float(part.weight.sum())
         best = search.best_cell(self.grid_, search.held_out / repeats)
         default = Path(prior, best.l2, (1.0,), None)
-        if makes_folds(self.cv) and len(problem.y) > MANY and not watch.stopped:
+        if makes_folds(self.cv) and len(problem.y) > MANY and not monitor.stopped:
             refined = replace(search, problem=problem)
             best, self.refined_ = refined.refine(best, widths, l2s, default, self.max_centers)
         validation = search.validation(best.kernel_gamma, prior)
@@ -286,32 +286,32 @@ default="accuracy"
         limit = centre_limit(self.max_centers, len(problem.y))
         sparsify = Sparsify(search, self.sparsity, self.max_vectors, len(problem.y), limit)
         width = best.kernel_gamma
-        if not watch.stopped:
+        if not monitor.stopped:
             width, path = sparsify.suited_to_size(width, path, widths, l2s)
         return Chosen(width, path, validation, sparsify)
 
     def _fit_chosen(
-        self, chosen: Chosen, problem: KernelProblem, random: Any, watch: Watch
+        self, chosen: Chosen, problem: KernelProblem, random: Any, monitor: FitMonitor
     ) -> tuple[KernelFit, HeldOut | None]:
         path, sparsify = chosen.path, chosen.sparsify
         rng = np.random.default_rng(random.randint(2**31 - 1))
         limit = centre_limit(self.max_centers, problem.gram.n_rows)
-        with watch.task("fit on all rows", len(path.gammas) + 1):
-            dense = problem.fit_dense(path, limit, rng, watch)
+        with monitor.task("fit on all rows", len(path.gammas) + 1):
+            dense = problem.fit_dense(path, limit, rng, monitor)
         dense = dense._replace(
-            solution=replace(dense.solution, trace=watch.noted(dense.solution.trace))
+            solution=replace(dense.solution, trace=monitor.annotated(dense.solution.trace))
         )
         if sparsify is None:
             return dense, None
         self.dense_dual_coef_ = dense.weights
-        if watch.stopped:
+        if monitor.stopped:
             return dense, None
         rng = np.random.default_rng(random.randint(2**31 - 1))
-        with watch.task("drop vectors", None):
+        with monitor.task("drop vectors", None):
             fitted, held, self.sparsity_path_ = sparsify.fit(
                 problem, dense, chosen.width, path, rng
             )
-        return fitted.with_stop_note(watch.stopped), held
+        return fitted.with_stop_note(monitor.stopped), held
 
     def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
         problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))

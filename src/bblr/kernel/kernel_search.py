@@ -27,7 +27,7 @@ from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
 from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
 from bblr.training.folds import Fold, make_folds, makes_folds
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import row_losses
 from bblr.training.search import Slam
 from bblr.training.start import gaussian
@@ -79,7 +79,7 @@ class KernelSearch:
         Seed of the draws.
     n_jobs : int or None
         Widths or folds to run in parallel.
-    watch : Watch
+    monitor : FitMonitor
         Reports progress over widths and folds.
     scoring : str
         What to minimise, one of `SCORINGS`.
@@ -90,7 +90,7 @@ class KernelSearch:
     centres: int | None
     seed: int
     n_jobs: int | None = None
-    watch: Watch = field(default_factory=Watch)
+    monitor: FitMonitor = field(default_factory=FitMonitor)
     scoring: str = "accuracy"
 
     @classmethod
@@ -101,7 +101,7 @@ class KernelSearch:
         rows: NDArray[np.intp],
         training: Training,
         random: Any,
-        watch: Watch,
+        monitor: FitMonitor,
         groups: Any,
     ) -> KernelSearch:
         """Return the cross-validation of an estimator, on a sample where there are many rows."""
@@ -118,7 +118,7 @@ class KernelSearch:
             TUNING_CENTRES if len(part.y) > ALL_CENTRES else None,
             int(random.randint(2**31 - 1)),
             None if part.gram.device is not None else estimator.n_jobs,
-            watch,
+            monitor,
             estimator.scoring,
         )
 
@@ -138,7 +138,7 @@ class KernelSearch:
     @property
     def _unwatched(self) -> KernelSearch:
         """A copy for other processes, without the monitor, which holds all of the data."""
-        return replace(self, watch=Watch())
+        return replace(self, monitor=FitMonitor())
 
     def basis(self, problem: KernelProblem) -> Basis:
         """Return the coordinates in which all folds are fitted."""
@@ -152,7 +152,7 @@ class KernelSearch:
     ) -> list[GridCell]:
         """Return the cross-validated error of each width and penalty."""
         arguments = [(self._unwatched, width, l2s, prior) for width in widths]
-        done = self.watch.in_parallel(
+        done = self.monitor.in_parallel(
             "choose width and penalty", "width", _width_cells, arguments, self.n_jobs
         )
         return [cell for cells in done for cell in cells]
@@ -162,7 +162,7 @@ class KernelSearch:
         least = min(cell.error for cell in cells)
         tied = least + _TIED * np.sqrt(least / count)
         best = min((cell for cell in cells if cell.error <= tied), key=lambda c: c.loss)
-        self.watch.say(
+        self.monitor.log(
             f"width and penalty: {len(cells)} trials, error {100 * best.error:.2f} % at "
             f"kernel_gamma={best.kernel_gamma:.3g}, l2={best.l2:g}"
         )
@@ -185,14 +185,14 @@ class KernelSearch:
         pairs = list(product(widths[i : i + 3], l2s[j : j + 3]))
         rows = min(len(self.problem.y), REFINING_ROWS)
         fold, centres, cells = self._one_fifth(), centre_limit(max_centers, rows), []
-        with self.watch.task("look again", len(pairs)):
+        with self.monitor.task("look again", len(pairs)):
             for width, l2 in pairs:
                 problem, rng = self.problem.at_width(width), np.random.default_rng(self.seed)
                 part = problem.on_rows(fold.train)
                 fitted = part.fit_dense(path._replace(l2=l2), centres, rng)
                 held = self.pooled([problem.held_out(fold, fitted)], [fold])
                 cells.append(GridCell(width, l2, held.errors, held.loss))
-                if self.watch.step("width and penalty"):
+                if self.monitor.step("width and penalty"):
                     break
         return self.best_cell(cells, rows / 5), cells
 
@@ -222,7 +222,7 @@ class KernelSearch:
         objective = problem.objective(self.basis(problem), prior, Gaussian(1.0))
         rows = objective.y, objective.weight
         return Validation(
-            objective.design, *rows, self.folds, problem.descent, self.watch, self.n_jobs,
+            objective.design, *rows, self.folds, problem.descent, self.monitor, self.n_jobs,
             self.scoring,
         )  # fmt: skip
 
@@ -239,7 +239,7 @@ class KernelSearch:
         self, what: str, folds: Sequence[Fold], work: Callable[..., Any], *of: Any
     ) -> list[Held]:
         arguments = [(self._unwatched, fold, *of) for fold in folds]
-        done = self.watch.in_parallel(f"choose {what}", "fold", work, arguments, self.n_jobs)
+        done = self.monitor.in_parallel(f"choose {what}", "fold", work, arguments, self.n_jobs)
         return [self.pooled(each, folds) for each in zip(*done, strict=True)]
 
     def share_folds(self) -> Sequence[Fold]:
@@ -352,13 +352,13 @@ def choose_path(
     validation: Validation, default: Path, prior: Any, gamma_limit: float
 ) -> tuple[Path, list[Trial]]:
     """Choose plateaus and schedule at the chosen width and penalty; also return the trials."""
-    path, watch = default, validation.watch
-    if watch.stopped:
+    path, monitor = default, validation.monitor
+    if monitor.stopped:
         return path, []
     if prior == "learned":
         path = path._replace(prior=learned_plateaus(validation, path))
-        watch.say(f"learned plateaus {path.prior}")
+        monitor.log(f"learned plateaus {path.prior}")
     if prior != "tuned" and gamma_limit <= 1:
         return path, []
-    slam = Slam(validation, path, (path.l2,), gamma_limit, False, _EVIDENCE, watch)
+    slam = Slam(validation, path, (path.l2,), gamma_limit, False, _EVIDENCE, monitor)
     return slam.choose(prior == "tuned")

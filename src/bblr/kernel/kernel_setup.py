@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from bblr._checks import CONSTRAINTS, POSITIVE
-from bblr._numeric.arrays import entry_variance, equal_rows
+from bblr._numeric.arrays import by_distances, column_variances, equal_rows
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelProblem
@@ -109,25 +109,29 @@ def make_problem(
 def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Return one of each set of equal rows of one class, and the weight of the set.
 
-    Rows of zero weight are left out. The order depends on the values alone, so that a row of
-    weight 2 and two equal rows give the same fit to the last bit.
+    Rows of zero weight are left out. The order depends on the values alone, and neither on the
+    order of columns nor on their signs: a row of weight 2 and two equal rows give the same fit to
+    the last bit, and so do rows mirrored in an axis.
     """
     rows = np.flatnonzero(weight > 0)
     first, place = equal_rows(X[rows], y[rows])
     total = np.bincount(place, weight[rows])
-    return rows[first], np.asarray(total, dtype=np.float64)
+    rows = rows[first]
+    order = by_distances(X[rows])
+    return rows[order], np.asarray(total[order], dtype=np.float64)
 
 
 def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
-    """Return 1 / (n_features * variance of all entries), as SVC's gamma="scale".
+    """Return 1 over the sum of the variances of the columns.
 
-    The Laplacian kernel takes distances, not their squares: its width has the standard deviation.
+    This is SVC's gamma="scale" where columns have one mean; it does not change with the signs of
+    columns, and one that is constant plays no part. The Laplacian kernel takes distances, not
+    their squares: its width has the standard deviations.
     """
-    weight = weight / float(weight.max())
-    total = float(weight.sum()) * X.shape[1]
+    laplacian = isinstance(kernel, str) and kernel == "laplacian"
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.float64(weight @ np.asarray(X.sum(axis=1)).ravel()) / total
-        variance = entry_variance(X, weight, total, mean)
+        variances = column_variances(X, weight / float(weight.max()))
+        variance = float((np.sqrt(variances) if laplacian else variances).sum())
     if not np.isfinite(variance) and kernel in ("linear", "cosine", "precomputed"):
         return 1.0  # these have no width
     if not np.isfinite(variance):
@@ -135,7 +139,4 @@ def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:
             "X holds numbers too large to be squared, and kernel_gamma='scale' needs their "
             "variance. Divide X by a constant, for instance with a StandardScaler."
         )
-    if variance < _LEAST_VARIANCE:
-        return 1.0
-    laplacian = isinstance(kernel, str) and kernel == "laplacian"
-    return 1.0 / (X.shape[1] * (np.sqrt(variance) if laplacian else variance))
+    return 1.0 / variance if variance >= _LEAST_VARIANCE else 1.0

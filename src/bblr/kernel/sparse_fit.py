@@ -15,7 +15,7 @@ from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelFit, Kernel
 from bblr.penalties import GaussLaplace
 from bblr.solvers import GradientDescent, HardEM, RangeSearch, eliminate
 from bblr.training.cross_validation import Path
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 
 # Candidate shares of the weights that start in the Laplacian cluster, for validation.
 SHARES = (0.3, 0.5, 0.7, 0.9)
@@ -44,7 +44,7 @@ class Elimination:
         Plateaus and penalty of the refits, which are made at the last gamma.
     rng : Generator
         Random numbers for the pool.
-    watch : Watch
+    monitor : FitMonitor
         Reports each refit, and may stop the elimination.
 
     Attributes
@@ -56,7 +56,7 @@ class Elimination:
     problem: KernelProblem
     path: Path
     rng: np.random.Generator
-    watch: Watch = field(default_factory=Watch)
+    monitor: FitMonitor = field(default_factory=FitMonitor)
     refits: list[tuple[int, float, float]] = field(default_factory=list)
 
     def pool(self, full: KernelFit, wanted: int = 0) -> KernelFit:
@@ -72,7 +72,7 @@ class Elimination:
     def to_sizes(self, pool: KernelFit, sizes: tuple[int, ...]) -> Iterator[KernelFit]:
         """Drop vectors and refit at each of the sizes, given from large to small."""
         for size in sizes:
-            while len(pool.basis.centres) > size and not self.watch.stopped:
+            while len(pool.basis.centres) > size and not self.monitor.stopped:
                 stop = max(size, self._next(pool))
                 for drop in eliminate(*self._model(pool)):
                     if len(drop.kept) <= stop:
@@ -89,7 +89,7 @@ class Elimination:
             if len(larger.basis.centres) <= len(pool.basis.centres):
                 break  # the kernel has no more directions
             pool = larger
-        while not self.watch.stopped:
+        while not self.monitor.stopped:
             value, stop, best = pool.solution.value, self._next(pool), None
             for drop in eliminate(*self._model(pool)):
                 value += drop.cost
@@ -114,8 +114,8 @@ class Elimination:
         fitted = self.problem.fit(basis, self.path._replace(gammas=self.path.gammas[-1:]))
         count = len(fitted.basis.centres)
         self.refits.append(training_figures(fitted))
-        self.watch.say(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
-        self.watch.step("refit", fitted)
+        self.monitor.log(f"refitted with {count} vectors: objective {fitted.solution.value:.6g}")
+        self.monitor.step("refit", fitted)
         return fitted
 
     def _model(self, fitted: KernelFit) -> tuple[Floats, Any]:

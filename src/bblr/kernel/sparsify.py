@@ -76,10 +76,10 @@ class Sparsify:
         for w, l2 in product(wider, weaker):
             candidate = path._replace(l2=l2)
             tried.append((search.sizes(w, candidate, (self.most,))[1].loss, w, candidate))
-            if search.watch.stopped:
+            if search.monitor.stopped:
                 break
         _, width, path = min(tried, key=lambda trial: trial[0])
-        self.search.watch.say(
+        self.search.monitor.log(
             f"{self.most} vectors: {len(tried)} trials, kernel_gamma={width:.3g}, l2={path.l2:g}"
         )
         return width, path
@@ -101,7 +101,7 @@ class Sparsify:
         """Return the sparse fit, held-out decisions of such a fit if any, and the trials."""
         if self.how == "gauss-laplace":
             return self._mixture(problem, dense, width, path)
-        elimination = Elimination(problem, path, rng, self.search.watch)
+        elimination = Elimination(problem, path, rng, self.search.monitor)
         if self._sampled:
             tried, held = self._hold_out(problem, width, path, len(dense.basis.centres)), None
         else:
@@ -109,7 +109,7 @@ class Sparsify:
         size = smallest_adequate_size(
             [size for size, _, _ in tried[1:]], [loss for _, _, loss in tried]
         )
-        self.search.watch.say(f"{size} vectors")
+        self.search.monitor.log(f"{size} vectors")
         fitted = next(elimination.to_sizes(elimination.pool(dense, size), (size,)))
         if held is None:
             return fitted, None, tried
@@ -141,7 +141,7 @@ class Sparsify:
         tried: list[Tried] = []
         for size, held in zip((count, *sizes), scores, strict=False):
             tried.append((size, held.errors, held.loss))
-            enough = self.search.watch.step("size") and len(tried) > 1
+            enough = self.search.monitor.step("size") and len(tried) > 1
             if enough or held.loss > (1.0 + _LOSS_RISE) * tried[0][2]:
                 break
         return tried
@@ -151,7 +151,7 @@ class Sparsify:
     ) -> SparseFit:
         held = self.search.shares(width, path, SHARES)
         k = sparsest_best([h.errors for h in held])
-        self.search.watch.say(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+        self.search.monitor.log(f"{SHARES[k]:g} of the weights start in the narrow cluster")
         fitted = gauss_laplace(problem, dense, path, SHARES[k], self.most)
         tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
         return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried

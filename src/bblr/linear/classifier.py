@@ -20,10 +20,9 @@ from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.link import Link
 from bblr.training.marginal import Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import Calibrated, calibrated
 from bblr.training.sampled import Settle, anneal_from_start
 from bblr.training.start import (
@@ -43,7 +42,7 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# So small a penalty asks for the training optimum, where data are small enough to search for it.
+# Below this penalty the training optimum is searched for, if the data are small enough.
 _SEARCH_L2 = 0.01
 _SEARCH_SIZE = 50_000
 
@@ -58,7 +57,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     With more than two classes, P(k) = w * theta_k + (1 - w) * softmax_k(gamma * f(x)).
 
     Nothing needs tuning: penalty and plateaus are those that the marginal likelihood of the data
-    suggests, so that clean data get next to no plateaus and noisy labels get high ones.
+    suggests, so that clean data get almost no plateaus and noisy labels get high ones.
     Probabilities come from a link fitted to leave-one-out scores.
 
     Parameters
@@ -71,7 +70,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
           with the penalty;
         - "robust": w = 0.4;
         - "mild": w = 0.1;
-        - "weak": one pseudo-count a class against 100 examples, close to logistic regression;
+        - "weak": one pseudo-count per class against 100 examples, close to logistic regression;
         - "empirical": the counts of the classes (the paper's BBLR2), so w = 1/2;
         - "learned": the plateaus and gamma of greatest likelihood on the training data (BBLR4).
     l2 : float or "auto", default="auto"
@@ -124,14 +123,14 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the zero-one search.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; a row a class where there are more than two.
+        Weights, in the units of X; one row per class if there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercept; of two classes, the decision changes at a score of 0.
+        Intercept; with two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)
         Classes, of two the positive one last.
     gamma_ : float
@@ -255,9 +254,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         check_parameters(self)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
-            return self._fit(training, Watch(self, *rows.told(y, sample_weight)))
+            return self._fit(training, FitMonitor(self, *rows.callback_data(y, sample_weight)))
 
-    def _fit(self, training: Training, watch: Watch) -> Self:
+    def _fit(self, training: Training, monitor: FitMonitor) -> Self:
         n_classes = len(training.classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         objective = first_objective(self.prior, self.l2, float(self.gamma_min), design, training)
@@ -268,11 +267,11 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
         def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
             unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
-            if unknown and not watch.stopped:
-                with watch.task("choose penalty and plateaus"):
+            if unknown and not monitor.stopped:
+                with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
                 objective, theta = found.objective, found.theta
-                watch.say(
+                monitor.log(
                     f"l2 {penalty_of(objective):.4g}, plateaus "
                     f"{np.round(objective.loss.low, 3).tolist()} after {found.rounds} rounds"
                 )
@@ -284,21 +283,20 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             final = now[0].with_gamma(best.gamma)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            estimator._unpack(best, final, link, training)
+            estimator._unpack(best, final, Calibrated.of_loss(final.loss), training)
 
         gammas, learned = self._gammas(n_classes), self.prior == "learned"
-        # Besides stages: what is chosen before, a link after, and a walk that is repeated.
-        with watch.over(len(gammas) + 3 + learned + self._searches(objective), unpack):
+        # Besides the stages: estimation of the settings, the link, and a second annealing.
+        with monitor.fitting(len(gammas) + 3 + learned + self._searches(objective), unpack):
             warm = self._warm(objective, training)
-            solution, objective = self._solve(objective, warm, gammas, watch, settle)
+            solution, objective = self._solve(objective, warm, gammas, monitor, settle)
             final: Fitted = objective.with_gamma(solution.gamma)
-            if learned and not watch.stopped:
-                solution, final = learn(final, solution, partial(self._relearn, watch), watch)
+            if learned and not monitor.stopped:
+                solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            if not watch.stopped:
-                with watch.task("calibrate"):
+            link = Calibrated.of_loss(final.loss)
+            if not monitor.stopped:
+                with monitor.task("calibrate"):
                     descent = make_descent(
                         "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
                     )
@@ -311,19 +309,19 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             return None
         if self.leverage != "auto":
             return float(self.leverage)
-        # A search for the fewest training errors is to count them all.
+        # A search for the fewest training errors must count them all.
         return None if self._searches(objective) else leverage_limit(objective)
 
     def _gammas(self, n_classes: int) -> tuple[float, ...]:
         last = self.gamma_max
         if last == "auto":
             last = GAMMA_TWO if n_classes == 2 else GAMMA_MANY
-            # A penalty that suits the data sets the sharpness; there is nothing left to anneal.
+            # An estimated penalty sets the sharpness; there is nothing left to anneal.
             last = max(self.gamma_min, 1.0 if self.l2 == "auto" else last)
         return geometric(self.gamma_min, last, self.gamma_growth)
 
     def _warm(self, objective: Fitted, training: Training) -> Floats | None:
-        """Return the parameters of an earlier fit where they are to be the start."""
+        """Return the parameters of an earlier fit for a warm start."""
         design = objective.design
         same = (
             self.warm_start
@@ -338,7 +336,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return earlier.pack(coef, intercept)
 
     def _searches(self, objective: Fitted) -> bool:
-        """Whether a search of the zero-one loss follows."""
+        """Whether to search the zero-one loss."""
         small = objective.size * objective.n_rows <= _SEARCH_SIZE
         little = self.l2 != "auto" and self.l2 < _SEARCH_L2
         return (self.solver == "auto" and little and small) or self.solver == "search"
@@ -348,35 +346,39 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         objective: Fitted,
         warm: Floats | None,
         gammas: tuple[float, ...],
-        watch: Watch,
+        monitor: FitMonitor,
         settle: Settle,
     ) -> tuple[Solution, Fitted]:
         solver = "search" if self._searches(objective) else self.solver
         annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
         if warm is None and solver != "sla":
-            solution, objective = anneal_from_start(annealing, objective, self.tol, watch, settle)
+            solution, objective = anneal_from_start(
+                annealing, objective, self.tol, monitor, settle
+            )
         else:
             start = np.zeros(objective.size) if warm is None else warm
             objective, start = settle(objective, start)
-            solution = anneal(annealing, objective, start, self.tol, watch)
-        if solver != "search" or watch.stopped:
+            solution = anneal(annealing, objective, start, self.tol, monitor)
+        if solver != "search" or monitor.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sharp: Fitted = objective.with_gamma(solution.gamma)
-        with watch.task("zero-one search"):
+        with monitor.task("zero-one search"):
             rng = np.random.default_rng(seed)
             found = ZeroOneSearch().minimise(sharp, solution.theta, rng=rng)
         stage = Stage(sharp.loss.gamma, found.value, found.errors, found.n_iter, found.reason)
-        watch.say_stage(stage)
+        monitor.log_stage(stage)
         n_iter = solution.n_iter + found.n_iter
         found = replace(found, n_iter=n_iter, gamma=solution.gamma, trace=[*solution.trace, stage])
         return found, objective
 
-    def _relearn(self, watch: Watch, objective: Fitted, theta: Floats) -> Solution:
+    def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
         solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
         gammas = (objective.loss.gamma,)
         stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        return stage.minimise(objective, theta, callback=watch.walk(gammas, keep=False))
+        return stage.minimise(
+            objective, theta, callback=monitor.stage_callback(gammas, keep=False)
+        )
 
     def _unpack(
         self,

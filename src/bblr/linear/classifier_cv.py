@@ -30,14 +30,13 @@ from bblr.training.cross_validation import (
     learned_plateaus,
 )
 from bblr.training.folds import FEW, make_folds
-from bblr.training.link import Link
 from bblr.training.marginal import (
     Unknown,
     first_objective,
     leverage_limit,
     settle,
 )
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import SCORINGS, Calibrated
 from bblr.training.search import Slam
 from bblr.training.start import (
@@ -55,9 +54,9 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# Penalties to try, as multiples of the one that the data suggest.
+# Penalties to try, as multiples of the estimated one.
 _L2_FACTORS = (16.0, 4.0, 1.0, 0.25)
-# The least of many cross-validated errors is partly luck: a choice must beat the default by so
+# The least of many cross-validated errors is partly luck: a choice must beat the default by this
 # many standard errors.
 _EVIDENCE = 1.0
 
@@ -65,13 +64,10 @@ _EVIDENCE = 1.0
 class BBLRClassifierCV(ProbabilisticLinearClassifier):
     """Beta-Bernoulli logistic regression that tunes itself by cross-validation (SLAM).
 
-    More than two classes are fitted by the Dirichlet-discrete model, as in
-    :class:`BBLRClassifier`.
-
-    Plateaus, penalty and the schedule of gamma are chosen for accuracy on held-out parts of the
-    training data; then the link from scores to probabilities is fitted to held-out scores. So the
-    decisions come from the plateaus that decide best, and the probabilities from the ones that
-    predict best.
+    The model is that of :class:`BBLRClassifier`, for any number of classes. Plateaus, penalty and
+    the schedule of gamma are chosen for accuracy on held-out parts of the training data; then the
+    link from scores to probabilities is fitted to held-out scores. Decisions thus come from the
+    plateaus that decide best, and probabilities from those that predict best.
 
     Parameters
     ----------
@@ -93,7 +89,7 @@ class BBLRClassifierCV(ProbabilisticLinearClassifier):
         its "auto" and gives it up where held-out rows speak clearly for that.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"}, \
 default="accuracy"
-        What the choice is made for, on held-out rows; of more than two classes "roc_auc" is the
+        What the choice is made for, on held-out rows; with more than two classes "roc_auc" is the
         mean of each class against the rest.
     noise_free_proba : bool, default=False
         As in :class:`BBLRClassifier`.
@@ -116,14 +112,14 @@ default="accuracy"
     random_state : int, RandomState or None, default=None
         Seed of the division into folds.
     verbose : int, default=0
-        Print a line a step of the search.
+        Print one line per step of the search.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, in the units of X; a row a class where there are more than two.
+        Weights, in the units of X; one row per class if there are more than two.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercept; of two classes, the decision changes at a score of 0.
+        Intercept; with two classes, the decision changes at a score of 0.
     classes_ : ndarray of shape (n_classes,)
         Classes, of two the positive one last.
     gamma_ : float
@@ -140,7 +136,7 @@ default="accuracy"
         Every path tried, with its cross-validated error, or what `scoring` makes of it. Of a path
         that was given up before it had seen all folds, the error is relative to the best path.
     path_ : list of Stage
-        The final fit, a row a gamma.
+        The final fit, one row per gamma.
     n_iter_ : int
         Iterations of the final fit.
     n_features_in_ : int
@@ -248,13 +244,15 @@ default="accuracy"
         self._penalties(1.0)
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
-            return self._fit(training, Watch(self, *rows.told(y, sample_weight)), groups)
+            return self._fit(
+                training, FitMonitor(self, *rows.callback_data(y, sample_weight)), groups
+            )
 
-    def _fit(self, training: Training, watch: Watch, groups: Any = None) -> Self:
+    def _fit(self, training: Training, monitor: FitMonitor, groups: Any = None) -> Self:
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         n_scores = BetaBernoulli(Plateaus.none(len(training.classes))).n_scores
         descent = make_descent(self.solver, design.size, n_scores, self.tol, int(self.max_iter))
-        # Many examples tell settings apart long before the last digits of a fit.
+        # With many examples, settings can be compared long before a fit has converged.
         coarse = LOOSE if design.design.n_rows >= FEW else 1.0
         labels, weights = design.rows.local(training.y), design.rows.local(training.weight)
         validation = Validation(
@@ -263,12 +261,12 @@ default="accuracy"
             training.weight,
             make_folds(self.cv, labels, weights, self.random_state, groups),
             replace(descent, tol=coarse * descent.tol),
-            watch,
+            monitor,
             self.n_jobs,
             self.scoring,
         )
-        with watch.over(3):
-            with watch.search():
+        with monitor.fitting(3):
+            with monitor.search():
                 path, trials, validation = self._choose(validation, training)
             objective = make_objective(
                 path.prior, path.gammas[0], path.l2, design, training.y, training.weight
@@ -277,27 +275,29 @@ default="accuracy"
                 objective = objective.bounded(path.leverage)
 
             def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
-                # With the link of the loss itself while there is none of held-out scores.
+                # With the link of the loss itself until one is fitted to held-out scores.
                 best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
-                link = Calibrated(Link.of_loss(objective.with_gamma(best.gamma).loss), np.zeros(1))
+                link = Calibrated.of_loss(objective.with_gamma(best.gamma).loss)
                 estimator._unpack(objective, best, path, link, trials, training)
 
-            watch.unpack = unpack
-            solution = self._fit_path(path, objective, descent, watch)
+            monitor.unpack = unpack
+            solution = self._fit_path(path, objective, descent, monitor)
             final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
-            link = Calibrated(Link.of_loss(final.loss), np.zeros(1))
-            if not watch.stopped:
+            link = Calibrated.of_loss(final.loss)
+            if not monitor.stopped:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self
 
-    def _fit_path(self, path: Path, objective: Fitted, descent: Any, watch: Watch) -> Solution:
+    def _fit_path(
+        self, path: Path, objective: Fitted, descent: Any, monitor: FitMonitor
+    ) -> Solution:
         start = robust_start(objective, make_start(objective, self.tol), np.zeros(objective.size))
         annealing = Annealing(path.gammas, descent=descent, keep="last", loose=LOOSE)
-        with watch.task("fit on all rows", len(path.gammas) + 1):
-            found = anneal(annealing, objective, start, self.tol, watch)
-        return replace(found, trace=watch.noted(found.trace))
+        with monitor.task("fit on all rows", len(path.gammas) + 1):
+            found = anneal(annealing, objective, start, self.tol, monitor)
+        return replace(found, trace=monitor.annotated(found.trace))
 
     def _penalties(self, standing: float) -> tuple[float, ...]:
         if isinstance(self.l2s, str):
@@ -312,15 +312,15 @@ default="accuracy"
             reach = validation.design.leverage(default.leverage, training.weight)
             validation = replace(validation, reach=reach)
         path, trials = self._slam(validation, default).choose(self.prior == "tuned")
-        if self.prior == "learned" and not validation.watch.stopped:
+        if self.prior == "learned" and not validation.monitor.stopped:
             default = default._replace(prior=learned_plateaus(validation, path))
-            validation.watch.say(f"learned plateaus {default.prior}")
+            validation.monitor.log(f"learned plateaus {default.prior}")
             path, more = self._slam(validation, default).choose(False)
             trials += more
         return path, trials, validation
 
     def _standing(self, validation: Validation, training: Training) -> Path:
-        """Return what BBLRClassifier would do with the same plateaus, if they are given."""
+        """Return the settings that BBLRClassifier would choose, with given plateaus if any."""
         tuned = self.prior in ("tuned", "learned")
         given = "auto" if tuned else self.prior
         objective = first_objective(given, "auto", 1.0, validation.design, training)
@@ -344,7 +344,7 @@ default="accuracy"
             float(self.gamma_limit),
             self.leverage == "tuned",
             _EVIDENCE,
-            validation.watch,
+            validation.monitor,
         )
 
     def _unpack(

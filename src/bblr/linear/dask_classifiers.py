@@ -14,14 +14,14 @@ class DaskBBLRClassifier(OnCluster, BBLRClassifier):
     """Beta-Bernoulli logistic regression on a Dask cluster.
 
     The same model and the same fit as :class:`~bblr.BBLRClassifier`, on rows that lie in the
-    partitions of a Dask array or dataframe and stay on the workers that load them. What travels
-    is a gradient a worker in each pass over the data, and a number or two.
+    partitions of a Dask array or dataframe and stay on the workers that load them. Each pass over
+    the data sends one gradient per worker, and a number or two.
 
     Parameters
     ----------
     prior, l2, gamma_min, gamma_max, gamma_growth, leverage, noise_free_proba, solver, tol, \
 max_iter, fit_intercept, class_weight, warm_start, random_state, verbose
-        As in :class:`~bblr.BBLRClassifier`. ``prior="learned"`` brings a score a row to the
+        As in :class:`~bblr.BBLRClassifier`. ``prior="learned"`` brings one score per row to the
         client in each of its rounds.
     client : distributed.Client or None, default=None
         Client of the cluster; None is the current one. It is neither pickled nor copied with the
@@ -109,7 +109,7 @@ class DaskBBLRClassifierCV(OnCluster, BBLRClassifierCV):
 
     The same search over the same folds as :class:`~bblr.BBLRClassifierCV`, on rows that stay on
     the workers. A fold is a mask of bits, sent once; labels, weights and the held-out scores of
-    the chosen path are brought to the client, a byte a label and a number a row and class.
+    the chosen path are brought to the client, one byte per label and one number per row and class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much speaks against the label of a row."""
+"""Evidence against the label of a row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from bblr._numeric.layouts import layout
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: floa
     Parameters
     ----------
     decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Scores; of two classes one, that of the second.
+        Scores; with two classes only that of the second.
     codes : ndarray of shape (n_rows,)
         Class numbers of the labels.
     gamma : float
@@ -32,25 +33,20 @@ def log_odds_wrong(decision: Any, codes: NDArray[np.intp], gamma: float, b: floa
         Height of the upper plateaus over the lower ones.
     """
     against = log_odds_against(decision, codes, gamma)
-    n_classes = 2 if np.ndim(decision) == 1 else np.shape(decision)[1]
-    low = max((1.0 - b) / n_classes, np.finfo(np.float64).tiny)
+    decision = np.asarray(decision)
+    low = max((1.0 - b) / layout(decision).n_classes(decision), np.finfo(np.float64).tiny)
     return against + (np.log(low) - np.log(low + b))
 
 
 def log_odds_against(decision: Any, codes: NDArray[np.intp], gamma: float) -> Floats:
-    """Return the log-odds of all other classes against that of each row, before the plateaus."""
+    """Return the log-odds of all other classes against the label of each row, without plateaus."""
     with np.errstate(over="ignore"):
         raw = np.clip(gamma * np.asarray(decision, dtype=np.float64), -_LARGEST, _LARGEST)
-    if raw.ndim == 1:
-        return np.where(codes == 1, -raw, raw)
-    rows = np.arange(len(codes))
-    own = raw[rows, codes]
-    raw[rows, codes] = -np.inf
-    return np.asarray(logsumexp(raw, axis=1) - own)
+    return np.asarray(layout(raw).against(raw, codes))
 
 
 def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the number of each label among the sorted classes, or say which is none of them."""
+    """Return the number of each label among the sorted classes, or raise an error."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one column of labels, got an array of shape {labels.shape}.")

@@ -1,4 +1,4 @@
-"""What classifiers share once they are fitted, linear ones above all."""
+"""Common methods of fitted classifiers, mainly linear ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bblr._numeric.tensors import as_numpy
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import as_numpy, namespace
 from bblr._saved import Versioned
 from bblr.inputs import adapter_of
 from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
@@ -20,9 +21,9 @@ Floats = NDArray[np.float64]
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
-    """A score of two classes: the positive one is predicted where it exceeds 0.
+    """A score for two classes: the positive one is predicted where it exceeds 0.
 
-    A subclass that sets `_many` takes more classes as well; each then has a score of its own.
+    A subclass that sets `_many` also takes more classes, each with its own score.
     """
 
     _many = False
@@ -48,8 +49,8 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
 
         Examples
         --------
@@ -81,8 +82,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         ['no', 'yes']
         """
         decision = self.decision_function(X)
-        best = 1 * (decision > 0) if decision.ndim == 1 else decision.argmax(1)
-        return adapter_of(self, X).chosen(self.classes_, best)
+        return adapter_of(self, X).chosen(self.classes_, layout(decision).predicted(decision))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given rows.
@@ -139,7 +139,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
 
         Notes
         -----
-        Of K classes, with s = softmax(gamma * f(x)), b the weight of s in ``predict_proba`` and
+        With K classes, s = softmax(gamma * f(x)), b the weight of s in ``predict_proba`` and
         low = (1 - b) / K, label g has a score of
         log((1 - s_g) / s_g) + log(low / (low + b)). Unlike the probability, it does not end
         where the plateau begins.
@@ -169,7 +169,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
 
 
 class LinearBinaryClassifier(BinaryClassifier):
-    """A linear score of two classes."""
+    """A linear score for two classes."""
 
     coef_: Floats
 
@@ -184,8 +184,8 @@ class LinearBinaryClassifier(BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one score, positive where the second is predicted; of more a score
-            each.
+            With two classes one score, positive where the second is predicted; with more, one
+            score per class.
         """
         check_is_fitted(self)
         return adapter_of(self, X).scores(as_numpy(self.coef_), as_numpy(self.intercept_))
@@ -222,11 +222,10 @@ class ProbabilisticClassifier(BinaryClassifier):
         >>> (model.predict_proba([[-99.0], [99.0]]) > 0.5).tolist()
         [[True, False], [False, True]]
         """
-        decision, xp = self.decision_function(X), adapter_of(self, X).xp
-        probability: Floats = self._shown_link.probability(decision, xp)
-        if probability.ndim == 2:
-            return probability
-        return xp.stack([1.0 - probability, probability], axis=1)
+        decision = self.decision_function(X)
+        found = self._shown_link.probability(decision)
+        table: Floats = layout(found).table(found)
+        return table
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of the probability of each class.
@@ -251,7 +250,7 @@ class ProbabilisticClassifier(BinaryClassifier):
         probability = self.predict_proba(X)
         # A prior of your own may have a plateau at 0.
         with np.errstate(divide="ignore"):
-            return adapter_of(self, X).xp.log(probability)
+            return namespace(probability).log(probability)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row: the argmax of ``predict_proba``.

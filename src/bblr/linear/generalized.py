@@ -26,7 +26,7 @@ from bblr.objective import Objective
 from bblr.penalties import Gaussian, Penalty
 from bblr.solvers import Annealing, Solution, Stage
 from bblr.training.callbacks import with_callbacks
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import LOOSE, make_descent
 
 __all__ = ["GeneralizedLinearClassifier"]
@@ -183,10 +183,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         penalty = Gaussian(float(self.penalty)) if isinstance(self.penalty, Real) else self.penalty
         with adapter_of(self, X) as rows:
             training = rows.training(y, sample_weight, streamed=True)
-            watch = Watch(self, *rows.told(y, sample_weight))
-            return self._fit(training, watch, loss, penalty)
+            monitor = FitMonitor(self, *rows.callback_data(y, sample_weight))
+            return self._fit(training, monitor, loss, penalty)
 
-    def _fit(self, training: Training, watch: Watch, loss: Loss, penalty: Penalty) -> Self:
+    def _fit(self, training: Training, monitor: FitMonitor, loss: Loss, penalty: Penalty) -> Self:
         if len(training.classes) != loss.n_classes:
             raise ValueError(
                 f"loss must have as many classes as y: {type(loss).__name__} has "
@@ -210,9 +210,11 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             estimator._unpack(best, objective, training)
 
-        with watch.over(len(gammas), unpack):
+        with monitor.fitting(len(gammas), unpack):
             start = np.zeros(objective.size)
-            solution = annealing.minimise(objective, start, callback=watch.walk(gammas))
+            solution = annealing.minimise(
+                objective, start, callback=monitor.stage_callback(gammas)
+            )
             self._unpack(solution, objective, training)
         return self
 
@@ -248,10 +250,10 @@ class GeneralizedLinearClassifier(LinearBinaryClassifier):
         [[False, True]]
         """
         check_is_fitted(self)
-        shift, rows = np.array(self.loss_.shift), adapter_of(self, X)
-        decision = rows.here(self.decision_function(X))
-        found = self.loss_.probability(decision - (shift[0] if decision.ndim == 1 else shift))
-        return rows.in_kind(found if found.ndim == 2 else np.column_stack([1.0 - found, found]))
+        rows, form = adapter_of(self, X), self.loss_.layout
+        back = tuple(-shift for shift in self.loss_.shift)
+        raw = form.shifted(rows.here(self.decision_function(X)), back)
+        return rows.in_kind(form.table(self.loss_.probability(raw)))
 
     @available_if(_has_probability)
     def predict_log_proba(self, X: Any) -> Floats:

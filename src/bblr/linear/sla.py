@@ -24,7 +24,7 @@ from bblr.solvers import (
     geometric,
 )
 from bblr.training.callbacks import with_callbacks
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 
 # Eighteen penalties from 2^-10 to 2^10 for the logistic fits that SLA starts from.
 _START_COSTS = 2.0 ** np.linspace(-10, 10, 18)
@@ -59,7 +59,7 @@ class SLAClassifier(LinearBinaryClassifier):
         Factors on the weights of the examples by class, 1 for those that a dict leaves out. A
         class of weight 0 is left out of the fit, as are examples of weight 0.
     verbose : int, default=0
-        Print a line a stage.
+        Print one line per stage.
 
     Attributes
     ----------
@@ -161,9 +161,9 @@ class SLAClassifier(LinearBinaryClassifier):
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             estimator._unpack(best, design, training)
 
-        watch = Watch(self, X, y, sample_weight)
-        with watch.over(len(gammas) + 2, unpack):
-            solution = anneal_sigmoid(objective, gammas, search, watch)
+        monitor = FitMonitor(self, X, y, sample_weight)
+        with monitor.fitting(len(gammas) + 2, unpack):
+            solution = anneal_sigmoid(objective, gammas, search, monitor)
             self._unpack(solution, design, training)
         return self
 
@@ -186,10 +186,10 @@ class SLAClassifier(LinearBinaryClassifier):
 
 
 def anneal_sigmoid(
-    objective: Any, gammas: tuple[float, ...], search: RangeSearch, watch: Watch
+    objective: Any, gammas: tuple[float, ...], search: RangeSearch, monitor: FitMonitor
 ) -> Solution:
     """Run SLA on an objective of sigmoid loss: start, stages, and the last coordinate search."""
-    with watch.task("logistic starts"):
+    with monitor.task("logistic starts"):
         start = _best_logistic(objective)
     annealed = Annealing(
         gammas,
@@ -197,13 +197,13 @@ def anneal_sigmoid(
         search=search,
         keep="best",
         max_rounds=1000,
-    ).minimise(objective, start, callback=watch.walk(gammas))
-    if watch.stopped:
+    ).minimise(objective, start, callback=monitor.stage_callback(gammas))
+    if monitor.stopped:
         return annealed
-    with watch.task("zero-one sweeps"):
+    with monitor.task("zero-one sweeps"):
         last = _zero_one_probe(objective, annealed.theta)
     stage = Stage(np.inf, last.value, last.value, last.n_iter, last.reason)
-    watch.say_stage(stage)
+    monitor.log_stage(stage)
     return replace(
         annealed,
         theta=last.theta,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import atanh, log
 from typing import Any, ClassVar, Self
 
@@ -36,6 +36,13 @@ class BetaBernoulli(Loss):
     gamma : float, default=1
         Sharpness.
 
+    Attributes
+    ----------
+    low : tuple of float
+        Least probability of each class.
+    b : float
+        Height of the plateaus above `low`.
+
     Examples
     --------
     >>> from bblr.losses import BetaBernoulli, Plateaus
@@ -57,14 +64,23 @@ class BetaBernoulli(Loss):
 
     plateaus: Plateaus
     gamma: float = 1.0
+    low: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    b: float = field(init=False, repr=False, compare=False)
+    fused: FusedLoss | FusedSoftmax = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "gamma", float(self.gamma))
+        gamma, low, b = float(self.gamma), self.plateaus.low, self.plateaus.b
+        # Asked for many times in a fit.
+        vars(self).update(gamma=gamma, low=low, b=b)
+        if len(low) == 2:
+            vars(self).update(fused=FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], b))
+        else:
+            vars(self).update(n_scores=len(low), fused=FusedSoftmax(np.array(low), b, gamma))
 
     @classmethod
     def binary(cls, a: float, b: float, gamma: float = 1.0) -> Self:
-        """Make the loss of two classes: mu = a + b * sigmoid(gamma * raw).
+        """Make the loss for two classes: mu = a + b * sigmoid(gamma * raw).
 
         Parameters
         ----------
@@ -85,21 +101,6 @@ class BetaBernoulli(Loss):
         (0.1, 0.1)
         """
         return cls(Plateaus.binary(a, b), gamma)
-
-    @property
-    def low(self) -> tuple[float, ...]:
-        """Least probability of each class."""
-        return self.plateaus.low
-
-    @property
-    def b(self) -> float:
-        """Height of the plateaus above `low`."""
-        return self.plateaus.b
-
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has: 1 with two classes."""
-        return 1 if len(self.low) == 2 else len(self.low)
 
     def _cost(self, low: Any, own: Any, xp: Any) -> tuple[Any, Any]:
         """Return what examples cost whose class has a softmax of exp(own), and its share of P."""
@@ -126,7 +127,7 @@ class BetaBernoulli(Loss):
             return np.asarray(-np.log(low + self.b * form.best(raw, form.labels(y))))
 
     def probability(self, raw: Any) -> Floats:
-        """Return the probability of the positive one of two classes, or of each of more."""
+        """Return the probability of the positive class, or of each of more than two classes."""
         scores = self.gamma * floats(raw)
         found: Floats = layout(scores).probability(scores, self.low, self.b)
         return found
@@ -169,7 +170,7 @@ class BetaBernoulli(Loss):
 
     @property
     def threshold(self) -> float:
-        """Raw score at which both of two classes are equally probable.
+        """Raw score at which the two classes are equally probable.
 
         Infinite where the plateaus do not straddle 1/2.
         """
@@ -234,13 +235,6 @@ class BetaBernoulli(Loss):
         shift = -log(low + self.b)
         return 1.0 / (-log(low) - shift), shift
 
-    @property
-    def fused(self) -> FusedLoss | FusedSoftmax:
-        """The loss as the fused kernels know it."""
-        if len(self.low) == 2:
-            return FusedLoss(BETA_BERNOULLI, self.gamma, self.low[1], self.low[0], self.b)
-        return FusedSoftmax(np.array(self.low), self.b, self.gamma)
-
 
 @dataclass(frozen=True)
 class Logistic(Loss):
@@ -256,6 +250,8 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
     has_probability: ClassVar[bool] = True
     takes_tensors: ClassVar[bool] = True
+    # Beta-Bernoulli without plateaus.
+    fused = FusedLoss(BETA_BERNOULLI, 1.0)
 
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score."""
@@ -270,8 +266,3 @@ class Logistic(Loss):
     def curvature(self, raw: Any) -> Floats:
         """Return the second derivative by the raw score."""
         return self.probability(raw) * self.probability(-floats(raw))
-
-    @property
-    def fused(self) -> FusedLoss:
-        """The loss as the fused kernels know it: Beta-Bernoulli without plateaus."""
-        return FusedLoss(BETA_BERNOULLI, 1.0)

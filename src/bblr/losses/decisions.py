@@ -1,4 +1,4 @@
-"""How scores decide: which class a row is given, and whether that is an error."""
+"""From scores to decisions: the class predicted for a row, and whether it is an error."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr._numeric.layouts import layout
+from bblr._numeric.layouts import Layout, layout, layout_of
 from bblr._numeric.tensors import floats
+from bblr.losses.fused import FusedLoss
+from bblr.losses.fused_softmax import FusedSoftmax
 from bblr.losses.margins import Floats
 
 
 class Decisions:
-    """What a loss says of decisions; it may move them by a `shift`."""
+    """Decisions made with the scores of a loss, which may move the boundary by a `shift`."""
 
-    @property
-    def n_scores(self) -> int:
-        """How many scores a row has: 1 with two classes."""
-        return 1
+    # Number of scores per row: one with two classes.
+    n_scores: int = 1
+    # The loss as the fused kernels know it, if they do.
+    fused: FusedLoss | FusedSoftmax | None = None
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return max(2, self.n_scores)
+
+    @property
+    def layout(self) -> Layout:
+        """How the scores of a row are laid out."""
+        return layout_of(self.n_scores)
 
     @property
     def shift(self) -> tuple[float, ...]:
@@ -70,8 +77,8 @@ class Decisions:
         Returns
         -------
         ndarray of the shape of raw
-            Positive where the positive one of two classes is predicted; of more, the class of the
-            largest one is.
+            With two classes, positive where the positive class is predicted; with more, the class
+            of the largest score is.
 
         Examples
         --------
@@ -89,7 +96,7 @@ class Decisions:
         return decision
 
     def predicted(self, raw: Any) -> NDArray[np.intp]:
-        """Return the number of the class that each row is given.
+        """Return the class number predicted for each row.
 
         Parameters
         ----------
@@ -99,7 +106,7 @@ class Decisions:
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Class numbers; of two classes the positive one is 1.
+            Class numbers; with two classes the positive one is 1.
 
         Examples
         --------

@@ -7,13 +7,11 @@ is the logarithm of a product, taken once for every sixteen rows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs, log_in_place
+from bblr._numeric.elementary import JIT, exp_minus_abs, logarithm
 from bblr._numeric.threads import map_ranges
 from bblr.losses.fused import SIGMOID, FusedLoss
 
@@ -25,17 +23,18 @@ STRETCH = 16
 # of at least MIN_PLATEAU makes the cut invisible in double precision.
 _CAP = 1e15
 _ROWS_IN_PRODUCT = 16
+# Rows that are prepared together.
+_ROWS = 64
 MIN_PLATEAU = 1e-6
 # The sequence starts from exp(-z) itself and must not overflow on its way along the grid.
 _REACH = 600.0
 
 
 @njit(**JIT)
-def _exp_minus(z, out, bits, n):
+def _exp_minus(z):
     # exp(-z) with both signs, out of exp(-|z|).
-    exp_minus_abs(z, out, bits, n)
-    for i in range(n):
-        out[i] = out[i] if z[i] >= 0.0 else 1.0 / out[i]
+    e = exp_minus_abs(z)
+    return e if z >= 0.0 else 1.0 / e
 
 
 @njit(**JIT)
@@ -51,12 +50,11 @@ def _powers(q, table):
 
 
 @njit(**JIT)
-def _row_steps(z, slope, e, q, steps, work, bits):
+def _row_steps(z, slope, e, q, steps):
     # exp(-z) of one row at every step, cut.
     if max(abs(z), abs(z + len(steps) * slope)) > _REACH:
         for k in range(len(steps)):
-            work[k] = z + k * slope
-        _exp_minus(work, steps, bits, len(steps))
+            steps[k] = _exp_minus(z + k * slope)
     else:
         _powers(q, steps)
         for k in range(len(steps)):
@@ -79,28 +77,21 @@ def _multiply_four(
 
 
 @njit(**JIT)
-def _add_logarithms(top, bottom, weight, bits, out):
+def _add_logarithms(top, bottom, weight, out):
     # Adds the logarithms of the quotients and starts the products afresh.
     for k in range(len(top)):
-        top[k] /= bottom[k]
-        bottom[k] = 1.0
-    log_in_place(top, bits, len(top))
-    for k in range(len(top)):
-        out[k] += weight * top[k]
-        top[k] = 1.0
+        out[k] += weight * logarithm(top[k] / bottom[k])
+        top[k] = bottom[k] = 1.0
 
 
 @njit(**JIT)
-def _add_row(code, u, low, high, weight, work, bits, out):
+def _add_row(code, u, low, high, weight, out):
     if code == SIGMOID:
         for k in range(len(u)):
             out[k] += weight * (u[k] / (1.0 + u[k]))
         return
     for k in range(len(u)):
-        work[k] = (1.0 + u[k]) / (high + low * u[k])
-    log_in_place(work, bits, len(u))
-    for k in range(len(u)):
-        out[k] += weight * work[k]
+        out[k] += weight * logarithm((1.0 + u[k]) / (high + low * u[k]))
 
 
 @njit(**JIT)
@@ -130,24 +121,22 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, o
     # `out` is a whole number of stretches long.
     code, gamma, low_positive, low_negative, span = fused
     count = len(out)
-    rows = np.empty((6, BLOCK))
+    rows = np.empty((6, _ROWS))
     z, slope, e, q, low, high = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
-    u, work = np.empty(count), np.empty(count)
-    bits = np.empty(max(count, BLOCK), np.int64)
+    u = np.empty(count)
     table = np.empty((4, STRETCH))
     top, bottom = np.ones(count), np.ones(count)
     products = equal and code != SIGMOID
     pending = 0
-    for s in range(start, stop, BLOCK):
-        n = min(BLOCK, stop - s)
+    for s in range(start, stop, _ROWS):
+        n = min(_ROWS, stop - s)
         for i in range(n):
             t = gamma * y[s + i]
             slope[i] = t * x[s + i] * spacing
             z[i] = t * (raw[s + i] + first * x[s + i])
             low[i] = low_positive if y[s + i] > 0.0 else low_negative
             high[i] = low[i] + span
-        _exp_minus(z, e, bits, n)
-        _exp_minus(slope, q, bits, n)
+            e[i], q[i] = _exp_minus(z[i]), _exp_minus(slope[i])
         near = products
         for i in range(n):
             near &= max(abs(z[i]), abs(z[i] + count * slope[i])) < _REACH
@@ -156,17 +145,17 @@ def _probe_range(fused, raw, x, y, weight, equal, first, spacing, start, stop, o
             _four_rows(rows, i, table, top, bottom)
             pending += 4
             if pending == _ROWS_IN_PRODUCT:
-                _add_logarithms(top, bottom, weight[start], bits, out)
+                _add_logarithms(top, bottom, weight[start], out)
                 pending = 0
         for i in range(whole, n):
-            _row_steps(z[i], slope[i], e[i], q[i], u, work, bits)
-            _add_row(code, u, low[i], high[i], weight[s + i], work, bits, out)
+            _row_steps(z[i], slope[i], e[i], q[i], u)
+            _add_row(code, u, low[i], high[i], weight[s + i], out)
     if pending:
-        _add_logarithms(top, bottom, weight[start], bits, out)
+        _add_logarithms(top, bottom, weight[start], out)
 
 
 def along_grid(
-    fused: Any,
+    fused: object,
     raw: Floats,
     change: Floats,
     y: Floats,

@@ -1,4 +1,4 @@
-"""The Beta-Bernoulli loss of more than two classes, compiled: value, residuals, curvature."""
+"""The Beta-Bernoulli loss for more than two classes, compiled: value, residuals, curvature."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bblr._numeric.elementary import BLOCK, JIT, exp_minus_abs
+from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 
 Floats = NDArray[np.float64]
 
 
 class FusedSoftmax(NamedTuple):
-    """What a kernel must know of the loss of more than two classes."""
+    """What a kernel must know of the loss for more than two classes."""
 
     low: Floats
     b: float
@@ -24,6 +24,12 @@ class FusedSoftmax(NamedTuple):
         """Return the weight of each row times the Fisher information of each of its scores."""
         out = np.empty(raw.shape)
         softmax_fisher(self, raw, weight, out)
+        return out
+
+    def residual(self, raw: Floats, y: Any, weight: Floats) -> Floats:
+        """Return the derivative of the weighted loss by each score."""
+        out = np.empty_like(raw)
+        softmax_residual(self, raw, y, weight, out)
         return out
 
     def positive_curvature(self, y: Any, raw: Floats, weight: Floats) -> Floats:
@@ -66,7 +72,7 @@ def softmax_residual(fused, scores, y, weight, residual):
     return value
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _powers(scores, gamma, out):
     """Write exp(gamma * score), over that of the largest score of the row."""
     n, classes = scores.shape
@@ -76,13 +82,10 @@ def _powers(scores, gamma, out):
             top = max(top, scores[i, k])
         for k in range(classes):
             out[i, k] = gamma * (scores[i, k] - top)
-    # None is above 0. By blocks, from one array into another, it takes a quarter of the time.
+    # None is above 0. In one long loop it takes a quarter of the time.
     flat = out.reshape(-1)
-    below, bits = np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    for start in range(0, flat.size, BLOCK):
-        part = flat[start : start + BLOCK]
-        below[: part.size] = part
-        exp_minus_abs(below, part, bits, part.size)
+    for i in range(len(flat)):
+        flat[i] = exp_minus_abs(flat[i])
 
 
 @njit(**JIT)

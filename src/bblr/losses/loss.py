@@ -10,9 +10,7 @@ import numpy as np
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import beside, by_numpy, is_tensor, namespace
 from bblr.losses.decisions import Decisions
-from bblr.losses.fused import FusedLoss
 from bblr.losses.fused_line import along_grid
-from bblr.losses.fused_softmax import FusedSoftmax
 from bblr.losses.margins import Floats, check_gamma
 
 # Numbers in a temporary table of steps by rows: few kernels on a GPU, and on a CPU a cache.
@@ -54,6 +52,14 @@ class Loss(Decisions):
 
     def __post_init__(self) -> None:
         check_gamma(getattr(self, "gamma", 1.0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters alone: what follows from them is not saved."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     def value(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example.
@@ -194,9 +200,7 @@ class Loss(Decisions):
         >>> Sigmoid().sharpened(8.0), Hinge().sharpened(8.0)
         (Sigmoid(gamma=8.0), Hinge())
         """
-        if any(field.name == "gamma" for field in fields(self)):
-            return replace(self, gamma=gamma)  # type: ignore[call-arg]
-        return self
+        return replace(self, gamma=gamma) if hasattr(self, "gamma") else self  # type: ignore
 
     def without_plateaus(self) -> Loss:
         """Return the convex loss that this one is without a bound on what an outlier costs.
@@ -320,8 +324,3 @@ class Loss(Decisions):
             values = self.value(xp.cat([y] * len(at)), moved)
             costs[s : s + some] = values.reshape(len(at), -1) @ weight
         return costs
-
-    @property
-    def fused(self) -> FusedLoss | FusedSoftmax | None:
-        """The loss as the fused kernels know it, or None."""
-        return None

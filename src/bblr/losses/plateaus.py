@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from numbers import Integral
 from typing import Any, Self
 
@@ -45,9 +46,8 @@ class Plateaus:
 
     def __post_init__(self) -> None:
         # Rates and counts arrive with rounding errors; -1e-17 is a zero.
-        low = tuple(round(value, 15) for value in _vector("low", self.low))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "n", _number("n", self.n))
+        low = tuple(map(round, _vector("low", self.low), repeat(15)))
+        vars(self).update(low=low, n=_number("n", self.n))
         if min(low) < 0:
             raise ValueError(f"low, the least probabilities, must be at least 0, got {low}.")
         if sum(low) >= 1:
@@ -59,7 +59,7 @@ class Plateaus:
 
     @classmethod
     def binary(cls, a: float, b: float, n: float = 100.0) -> Self:
-        """Make the plateaus of two classes: P(positive) between a and a + b.
+        """Make plateaus for two classes: P(positive) between a and a + b.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Plateaus:
 
     @classmethod
     def weak(cls, n_classes: int = 2) -> Self:
-        """Make the paper's weak prior (BBLR1): one pseudo-count a class next to 100 examples.
+        """Make the paper's weak prior (BBLR1): one pseudo-count per class next to 100 examples.
 
         Parameters
         ----------
@@ -374,7 +374,7 @@ def _number(name: str, value: Any) -> float:
 
 def _vector(name: str, values: Any) -> tuple[float, ...]:
     try:
-        numbers = tuple(float(value) for value in values)
+        numbers = tuple(map(float, values))
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
     if len(numbers) < 2:

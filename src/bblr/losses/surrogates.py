@@ -148,10 +148,9 @@ class Sigmoid(Loss):
         found: Floats = self.gamma**2 * xp.sigmoid(z) * xp.sigmoid(-z)
         return found
 
-    @property
-    def fused(self) -> FusedLoss:
-        """The loss as the fused kernels know it."""
-        return FusedLoss(SIGMOID, float(self.gamma))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        vars(self).update(fused=FusedLoss(SIGMOID, float(self.gamma)))
 
 
 @dataclass(frozen=True)

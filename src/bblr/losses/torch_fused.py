@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import torch
 
@@ -62,7 +61,7 @@ def _kernels() -> tuple[Callable[..., Tensor], ...]:
     return made
 
 
-def _parameters(fused: Any, raw: Tensor) -> dict[str, float] | None:
+def _parameters(fused: object, raw: Tensor) -> dict[str, float] | None:
     """Return what the kernels must know of a loss, None where they do not compute it here."""
     known = isinstance(fused, FusedLoss) and fused.code == BETA_BERNOULLI
     if not (raw.is_cuda and known and _kernels()):
@@ -71,7 +70,7 @@ def _parameters(fused: Any, raw: Tensor) -> dict[str, float] | None:
 
 
 def value_residual(
-    fused: Any, y: Tensor, raw: Tensor, weight: Tensor
+    fused: object, y: Tensor, raw: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor] | None:
     """Return the weighted loss and its derivative by each score; None where there is no kernel."""
     parameters = _parameters(fused, raw)
@@ -81,7 +80,7 @@ def value_residual(
     return value(y, raw, weight, **parameters).sum(), residual(y, raw, weight, **parameters)
 
 
-def positive_curvature(fused: Any, y: Tensor, raw: Tensor, weight: Tensor) -> Tensor | None:
+def positive_curvature(fused: object, y: Tensor, raw: Tensor, weight: Tensor) -> Tensor | None:
     """Return the weighted curvature that Newton steps use; None where there is no kernel."""
     parameters = _parameters(fused, raw)
     return None if parameters is None else _kernels()[2](y, raw, weight, **parameters)

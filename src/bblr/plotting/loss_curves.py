@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -302,5 +301,5 @@ def _loss(loss: Any) -> Loss:
 
 
 def _label(loss: Loss) -> str:
-    sharp = any(field.name == "gamma" for field in fields(loss))
+    sharp = hasattr(loss, "gamma")
     return f"{loss.name}, γ = {getattr(loss, 'gamma'):g}" if sharp else loss.name  # noqa: B009

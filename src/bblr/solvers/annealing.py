@@ -11,6 +11,7 @@ import numpy as np
 from bblr.solvers.fisher import FisherScoring
 from bblr.solvers.gradient_descent import GradientDescent
 from bblr.solvers.lbfgs import LBFGS
+from bblr.solvers.protocols import Sharpened
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Callback, Floats, Solution, Stage, require, stopped
 
@@ -18,7 +19,7 @@ _MOST_STAGES = 1000
 
 
 class Descent(Protocol):
-    """Anything that walks from theta0 to a lower point."""
+    """Anything that descends from theta0 to a lower point."""
 
     def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
         """Return the lower point."""
@@ -57,21 +58,21 @@ class Annealing:
     max_rounds: int = 50
 
     def minimise(
-        self, objective: Any, theta0: Floats, *, callback: Callback | None = None, **_: Any
+        self, objective: Sharpened, theta0: Floats, *, callback: Callback | None = None, **_: Any
     ) -> Solution:
-        """Walk through the stages from theta0, or until the callback says to stop."""
+        """Run the stages from theta0, until the callback asks to stop."""
         require(objective, "annealing", "with_gamma", "scores", "training_errors")
         if self.keep not in ("last", "best"):
             raise ValueError(f"keep must be 'last' or 'best', got {self.keep!r}.")
         theta = np.array(theta0, dtype=np.float64)
         best: Solution | None = None
         trace: list[Stage] = []
-        search = self.search
+        search, n_iter = self.search, 0
         for k, gamma in enumerate(self.gammas):
             stage = objective.with_gamma(gamma)
             last = k == len(self.gammas) - 1
             found = self._stage(stage, theta, search, last)
-            theta = found.theta
+            theta, n_iter = found.theta, n_iter + found.n_iter
             errors = stage.training_errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
             if best is None or self.keep == "last" or errors <= best.errors:
@@ -87,7 +88,6 @@ class Annealing:
                 )
         if best is None:
             raise ValueError("gammas must name at least one stage, got none.")
-        n_iter = sum(stage.n_iter for stage in trace)
         return replace(best, n_iter=n_iter, trace=trace)
 
     def _stage(
@@ -102,7 +102,7 @@ class Annealing:
             n_iter += found.n_iter
             if search is None:
                 break
-            # Weights of 1e12 make every step pay: a stage has no more of them than a descent.
+            # With weights of 1e12 every step gains: limit a stage to the steps of a descent.
             if isinstance(descent, GradientDescent) and n_iter >= descent.max_iter:
                 return replace(found, n_iter=n_iter, reason="iteration limit")
             moved = search.minimise(objective, found.theta)

@@ -17,7 +17,7 @@ _COMPRESS = 0.8
 
 
 class Drop(NamedTuple):
-    """One step: which weight went, what that cost, and the weights that are left."""
+    """One step: the weight dropped, its cost, and the remaining weights."""
 
     dropped: int
     cost: float
@@ -79,11 +79,11 @@ class _Model:
         self.tiny = max(1e-14 * float(self.diagonal.max(initial=0.0)), 1e-300)
 
     def costs(self) -> Floats:
-        """Return by how much the model rises when each weight is forced to zero."""
+        """Return the rise of the model when each weight is forced to zero."""
         return self.w**2 / (2.0 * np.maximum(self.diagonal, self.tiny))
 
     def drop(self, j: int) -> None:
-        """Force weight j to zero, the others making up for it."""
+        """Force weight j to zero and adjust the others."""
         row = self.C[:, j].copy()
         column = row / max(float(self.diagonal[j]), self.tiny)
         self.w -= column * self.w[j]

@@ -9,24 +9,25 @@ import numpy as np
 
 from bblr._numeric.tensors import local
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
-# Steps of a descent that only leads to where another one starts.
+# Most steps of a descent that only leads to a starting point.
 _FIRST = 20
 
 
 @dataclass(frozen=True)
 class FisherScoring:
-    """Newton steps with a curvature that is never negative for the Hessian.
+    """Newton steps with a non-negative curvature in place of the Hessian.
 
-    The plateaus make the Hessian indefinite. Of each example the positive part of its second
-    derivative is taken, with a share of the Fisher information; and the examples that have moved
-    onto a plateau drop out of both, so that a small sample of rows represents them well.
-    A step costs one pass over the data and one over the sample. Where a few rows lie hundreds of
-    standard deviations out, this takes a tenth of the passes of L-BFGS.
+    The plateaus make the Hessian indefinite. Each example contributes the positive part of its
+    second derivative and a share of its Fisher information; examples on a plateau contribute
+    neither, so that a small sample of rows represents the others well. A step costs one pass over
+    the data and one over the sample. With a few rows hundreds of standard deviations out, this
+    takes a tenth of the passes of L-BFGS.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class FisherScoring:
     tol: float = 1e-4
     max_iter: int = 100
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+    def minimise(self, objective: Preconditioned, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
         require(objective, "Fisher scoring", "value_gradient", "preconditioner")
         start = np.array(theta0, dtype=np.float64)
@@ -71,7 +72,7 @@ class FisherScoring:
     def small_path(
         self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]
     ) -> tuple[Floats, Floats]:
-        """Walk through the gammas on a small table in one compiled call.
+        """Anneal over the gammas on a small table in one compiled call.
 
         Parameters
         ----------
@@ -92,5 +93,5 @@ class FisherScoring:
 
     @property
     def rules(self) -> tuple[float, int, float, float, float, int]:
-        """What a compiled descent must know: see :class:`bblr.designs.small_tables.Rules`."""
+        """The rules of a compiled descent: see :class:`bblr.designs.small_tables.Rules`."""
         return self.tol, self.max_iter, _CAUTION, ARMIJO, WOLFE, TRIES

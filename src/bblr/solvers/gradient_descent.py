@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bblr.solvers.protocols import Smooth
 from bblr.solvers.solution import Floats, Solution, require
 
 
@@ -31,7 +32,7 @@ class GradientDescent:
     min_gradient: float = 0.01
     max_iter: int = 10_000
 
-    def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
+    def minimise(self, objective: Smooth, theta0: Floats, **options: Any) -> Solution:
         """Descend from theta0 until the smallest rate gains too little."""
         require(objective, "gradient descent", "value_gradient")
         theta = np.array(theta0, dtype=np.float64)

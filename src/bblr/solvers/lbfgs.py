@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
+from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 Pair = tuple[Floats, Floats, float]
@@ -39,7 +40,7 @@ class LBFGS:
 
     def minimise(
         self,
-        objective: Any,
+        objective: Preconditioned,
         theta0: Floats,
         *,
         precondition: Callable[[Floats], Floats] | None = None,
@@ -90,8 +91,8 @@ def _two_loop(
         q -= a * change
     r = precondition(q)
     if pairs:
-        # The curvature along the last step sets the scale: at the start, where the first guess was
-        # made, examples were on the slope that have left it since.
+        # The curvature along the last step sets the scale: some examples that contributed to the
+        # first guess have reached a plateau since.
         _, change, rho = pairs[-1]
         r *= 1.0 / (rho * float(change @ precondition(change)))
     for (step, change, rho), a in zip(pairs, reversed(coefficients), strict=True):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from bblr.solvers.solution import Floats
+from bblr.solvers.protocols import Floats, Smooth
 
 ARMIJO = 1e-4
 WOLFE = 0.9
@@ -22,18 +22,18 @@ class Point(NamedTuple):
     raw: Floats
 
 
-def evaluate(objective: Any, theta: Floats) -> Point:
+def evaluate(objective: Smooth, theta: Floats) -> Point:
     """Return the point at theta, by one pass over the data."""
     return Point(theta, *objective.value_gradient(theta))
 
 
 def wolfe_step(
-    objective: Any, start: Point, direction: Floats, tries: int = TRIES
+    objective: Smooth, start: Point, direction: Floats, tries: int = TRIES
 ) -> Point | None:
     """Return a point along the direction that is low and flat enough.
 
-    Where the tries run out it is the lowest point seen that decreases enough; None if there is no
-    such point, which happens only where rounding hides the descent.
+    After the last trial it is the lowest point seen that decreases enough; None if there is none,
+    which happens only where rounding hides the descent.
     """
     slope = float(start.gradient @ direction)
     low, high, t = 0.0, np.inf, 1.0

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bblr.solvers.protocols import Probed
 from bblr.solvers.solution import Floats, Solution, require
 
 
@@ -32,22 +33,22 @@ class RangeSearch:
     min_gain: float = 0.1
     first: bool = False
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+    def minimise(self, objective: Probed, theta0: Floats, **_: Any) -> Solution:
         """Make one sweep over the parameters; ``n_iter`` counts the steps taken."""
         require(objective, "range search", "probes", "scores", "value", "shifted")
         theta = np.array(theta0, dtype=np.float64)
         raw = objective.scores(theta)
         value = objective.value(theta, raw)
         half = max(1, int(self.radius / self.spacing * (1 + 1e-9)))
-        steps = np.arange(-half, half + 1) * self.spacing
+        steps = np.arange(-half, half + 1, dtype=np.float64) * self.spacing
         taken, j = 0, 0
         while j < len(theta):
-            # Parameters that are looked at together count up to the first that gains: the sweep
+            # Parameters that are evaluated together count up to the first that gains: the sweep
             # is the same for any size of a batch.
             some = range(j, min(j + getattr(objective, "batch", 1), len(theta)))
             for j, costs in zip(some, objective.probes(theta, some, steps, raw), strict=True):
                 gains = value - costs
-                gains[half] = -np.inf  # to stay is no step
+                gains[half] = -np.inf  # staying is no step
                 k = self._choose(gains, half)
                 if k is not None:
                     theta[j] += steps[k]

@@ -1,4 +1,4 @@
-"""What a solver returns, and what it asks of an objective."""
+"""What a solver returns, and what it needs of an objective."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Solution:
         Sharpness at which `theta` was found, NaN for a solver that does not sharpen.
     trace : list of Stage
         Per-gamma record of an annealed fit.
-    raw : row vector or None
+    raw : per-row vector or None
         Scores of `theta` where the solver has them available.
     """
 
@@ -56,12 +56,12 @@ class Solution:
     raw: Any = None
 
 
-# Called after each stage with its row and the best parameters so far; True ends the walk.
+# Called after each stage with its record and the best parameters so far; True stops.
 Callback = Callable[[Stage, Any], Any]
 
 
 def stopped(stage: Stage) -> Stage:
-    """Return the row of a stage after which a callback wanted no more."""
+    """Return a stage after which a callback asked to stop."""
     return stage._replace(reason=f"{stage.reason}, stopped by a callback")
 
 
@@ -69,8 +69,8 @@ def stopped(stage: Stage) -> Stage:
 _REASONS = ("iteration limit", "converged", "no descent within rounding")
 
 
-def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
-    """Return the end of a compiled descent, where the objective has one for its data."""
+def compiled(objective: object, descent: str, *arguments: object) -> Solution | None:
+    """Return the solution of a compiled descent, if the objective has one for its data."""
     descend = getattr(objective, descent, None)
     found = None if descend is None else descend(*arguments)
     if found is None:
@@ -79,7 +79,7 @@ def compiled(objective: Any, descent: str, *arguments: Any) -> Solution | None:
     return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
 
 
-def require(objective: Any, solver: str, *methods: str) -> None:
+def require(objective: object, solver: str, *methods: str) -> None:
     """Raise a TypeError that names the methods a solver needs and the objective lacks."""
     missing = [name for name in methods if not callable(getattr(objective, name, None))]
     if missing:

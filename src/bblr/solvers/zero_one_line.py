@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from bblr.solvers.protocols import Counted
 from bblr.solvers.solution import Floats, Solution, require
 
 
 class Walker:
     """Parameters, their scores and their errors."""
 
-    def __init__(self, objective: Any, theta: Floats) -> None:
+    def __init__(self, objective: Counted, theta: Floats) -> None:
         self.objective = objective
         self.move_to(theta)
 
     def move_to(self, theta: Floats) -> None:
-        """Take other parameters, and their scores afresh."""
+        """Move to other parameters and recompute their scores."""
         self.theta = np.array(theta, dtype=np.float64)
         self.raw = self.objective.scores(self.theta)
         self.errors = self.objective.errors(self.theta, self.raw)
@@ -36,7 +37,7 @@ class Walker:
     def follow_each(self, directions: Floats) -> bool:
         """Follow the directions, a row each, in turn; say whether any of them gains.
 
-        Where the rows are far away several are looked at together. Up to the first that gains this
+        Where the rows are far away several are evaluated together. Up to the first that gains this
         is what following them one by one would find; those after it are looked at again.
         """
         gained, k = False, 0
@@ -69,7 +70,7 @@ class Walker:
     def _go(self, direction: Floats, change: Any, step: float) -> None:
         self.theta += step * direction
         self.raw = self.raw + change * step
-        # Of many classes a stretch may be too narrow for its errors to be those of any float.
+        # With many classes a stretch may be too narrow for its errors to be those of any float.
         self.errors = self.objective.errors(self.theta, self.raw)
 
 
@@ -92,7 +93,12 @@ class ZeroOneSearch:
     kick: float = 0.1
 
     def minimise(
-        self, objective: Any, theta0: Floats, *, rng: np.random.Generator | None = None, **_: Any
+        self,
+        objective: Counted,
+        theta0: Floats,
+        *,
+        rng: np.random.Generator | None = None,
+        **_: Any,
     ) -> Solution:
         """Lower the training errors from theta0; the smooth objective is not looked at."""
         require(objective, "zero-one search", "scores", "errors", "value", "line")

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks, where the installed version has them.
 
-Estimators speak to :class:`FitTask` alone. Where no callback is set, or scikit-learn is too old to
-know of any, a task has no context and costs nothing.
+Estimators use :class:`FitTask` only. If no callback is set, or scikit-learn is too old to have
+callbacks, a task has no context and costs nothing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def with_callbacks(fit: Fit) -> Fit:
-    """Clean up after a ``fit``, however it ends, and let callbacks of the estimator do so.
+    """Clean up after a ``fit``, however it ends, as callbacks of the estimator do.
 
-    Goes inside ``all_or_nothing``, which would take their context away.
+    Belongs inside ``all_or_nothing``, which would remove their context.
     """
     managed = fit if _managed is None else _managed(fit)
 
@@ -50,7 +50,7 @@ def with_callbacks(fit: Fit) -> Fit:
 
 
 def has_callbacks(estimator: Any) -> bool:
-    """Whether anybody listens to the fit of an estimator."""
+    """Whether an estimator has callbacks."""
     return _managed is not None and bool(vars(estimator).get("_skl_callbacks"))
 
 
@@ -63,7 +63,7 @@ class FitTask:
     estimator : estimator
         Whose fit it is.
     context : CallbackContext or None
-        scikit-learn's end of it; None where nobody listens.
+        scikit-learn's context of it; None without callbacks.
     """
 
     estimator: Any
@@ -71,7 +71,7 @@ class FitTask:
 
     @classmethod
     def root(cls, estimator: Any, total: int | None) -> FitTask:
-        """Return the fit itself, of so many subtasks at most; None where nobody knows."""
+        """Return the task of the fit itself; `total` is the most subtasks, None if unknown."""
         if not has_callbacks(estimator):
             return cls(estimator)
         return cls(estimator, estimator._init_callback_context(max_subtasks=total))
@@ -84,19 +84,19 @@ class FitTask:
         number: int | None = None,
         together: bool = False,
     ) -> FitTask:
-        """Return a part of it; the parts of one may run `together`, and then have a number."""
+        """Return a subtask; subtasks may run `together`, and then have a number."""
         if self.context is None:
             return self
         context = self.context.subcontext(name, number, total, not together)
         return FitTask(self.estimator, context)
 
     def begin(self, **data: Any) -> None:
-        """Tell that it begins."""
+        """Call the callbacks at its beginning."""
         if self.context is not None:
             self.context.call_on_fit_task_begin(estimator=self.estimator, **data)
 
     def end(self, **data: Any) -> bool:
-        """Tell that it has ended; say whether a callback wants no more."""
+        """Call the callbacks at its end; return whether one of them asks to stop."""
         if self.context is None:
             return False
         return bool(self.context.call_on_fit_task_end(estimator=self.estimator, **data))
@@ -111,14 +111,14 @@ def in_parallel(
     *,
     threads: bool = False,
 ) -> tuple[list[Any], bool]:
-    """Do the same work for several arguments, as parts of a task whose parts run together.
+    """Do the same work for several arguments, as subtasks that run in parallel.
 
-    With `threads` it is compiled code for the most part, and too little for other processes.
+    `threads` is for work that is mostly compiled code and too little for other processes.
 
     Returns
     -------
     list, bool
-        The results, and whether a callback wants no more.
+        The results, and whether a callback asks to stop.
     """
     if threads and outer.context is None:
         return _in_threads(work, arguments), False

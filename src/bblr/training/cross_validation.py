@@ -22,7 +22,7 @@ from bblr.designs.rows import Vector
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.objective import Objective
 from bblr.training.folds import Fold
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import (
     Calibrated,
     fit_link,
@@ -91,7 +91,7 @@ class Validation:
         Folds; each row may be held out several times.
     descent : callable
         Makes the descent of a stage.
-    watch : Watch
+    monitor : FitMonitor
         Hears of the folds.
     n_jobs : int or None
         Folds to work on at the same time.
@@ -106,7 +106,7 @@ class Validation:
     weights: Vector
     folds: Sequence[Fold]
     descent: Any
-    watch: Watch
+    monitor: FitMonitor
     n_jobs: int | None = None
     scoring: str = "accuracy"
     reach: Vector | None = None
@@ -201,7 +201,7 @@ class Validation:
             for fold in folds
         ]
         small = self.design.columns is not None and n_jobs is None
-        return self.watch.in_parallel(what, "fold", work, arguments, n_jobs, threads=small)
+        return self.monitor.in_parallel(what, "fold", work, arguments, n_jobs, threads=small)
 
     def _fold_weights(self, fold: Fold) -> FoldWeights:
         known = self._known_weights.get(id(fold))

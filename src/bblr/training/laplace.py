@@ -1,8 +1,7 @@
-"""The weights about a fit as a normal distribution, and what that says of single rows.
+"""The normal approximation of the weights around a fit, and what it implies for single rows.
 
-Its covariance is the inverse of the Fisher information plus the penalty's curvature. From it come
-the effective number of parameters, and the score that a row would have had if it had not been
-trained on.
+Its covariance is the inverse of the Fisher information plus the penalty's curvature. It gives the
+effective number of parameters, and the score that a row would have had if it had been left out.
 """
 
 from __future__ import annotations
@@ -18,23 +17,18 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import shared_eigenvectors
-from bblr.losses import BetaBernoulli
-from bblr.losses.fused import value_residual
-from bblr.losses.fused_softmax import softmax_residual
-from bblr.training.compiled.settling import inverse_factor, row_variances
+from bblr.training.compiled.settling import alone_scores
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
 
-# Up to this many parameters of a class a matrix of their covariances is cheap beside a descent.
+# Up to this many parameters per class a covariance matrix is cheap compared with a descent.
 MAX_PARAMETERS = 1500
-# Rows whose scores are corrected, at most and at least, and the work that may be spent on them.
+# Bounds on the number of rows whose scores are corrected, and on the work spent on them.
 MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
 # Rows from which the information is estimated, for each parameter.
 _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
-# Up to this many parameters plain loops are as fast as BLAS, and wait for no thread.
-_SLIM = 128
-# A row that would fix its own score but for so little is not followed any further.
+# The correction of a row that determines its own score is cut off here.
 LEAST_REST = 0.1
 
 
@@ -54,12 +48,12 @@ class Covariance(Protocol):
 
 
 class Drawn(NamedTuple):
-    """Some of the training rows, as an array in the coordinates of the solvers.
+    """A sample of the training rows, in the coordinates of the solvers.
 
     `Z` is column-major, with a last column of ones where there is an intercept, `weight` adds up
     to that of all rows, and `unit` is the weight that is taken away with a row: 1, or all of it if
     less.
-    `counted` are the weights before any bound.
+    `counted` are the weights before any bound. `every` says whether none was left out that counts.
     """
 
     Z: Floats
@@ -67,6 +61,7 @@ class Drawn(NamedTuple):
     weight: Floats
     unit: Floats
     counted: Floats
+    every: bool
 
 
 def some_of(n_rows: int, most: int) -> NDArray[np.intp]:
@@ -77,7 +72,7 @@ def some_of(n_rows: int, most: int) -> NDArray[np.intp]:
 
 
 def draw_rows(objective: Fitted) -> Drawn | None:
-    """Return all rows that count, or a sample; None where they cannot be had."""
+    """Return all rows of positive weight, or a sample; None if they cannot be read."""
     rows, design = objective.rows, objective.design
     most = int(min(MOST_ROWS, max(_LEAST_ROWS, _MOST_WORK / max(1, design.size) ** 2)))
     n = objective.n_rows
@@ -100,17 +95,17 @@ def draw_rows(objective: Fitted) -> Drawn | None:
         whole, chosen = whole[some], chosen[some]
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
-    # One of so many equal rows is left out, with what the bound on leverage leaves of it.
+    # What is left out is one example, with the weight that the bound on leverage leaves it.
     one: Any = 1.0
     if objective.each is not None:
-        one = np.array(objective.each)[class_codes(y, objective.n_scores)]
+        one = np.array(objective.each)[objective.loss.layout.codes(y)]
     unit = np.minimum(whole, one) * (weight / whole)
-    return Drawn(Z, y, weight * share, unit, whole)
+    return Drawn(Z, y, weight * share, unit, whole, every)
 
 
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """The covariance of the weights of two classes.
+    """The covariance of the weights with two classes.
 
     Parameters
     ----------
@@ -118,7 +113,7 @@ class Laplace:
         Inverse of the lower Cholesky factor of the information; the covariance is its transpose
         times itself.
     effective : float
-        How many of the weights the data have settled, rather than the penalty.
+        Effective number of parameters: how many the data determine, rather than the penalty.
     """
 
     inverse: Floats
@@ -130,23 +125,19 @@ class Laplace:
 
     def variance(self, Z: Floats) -> Floats:
         """Return the variance of the raw score of each row; `Z` is column-major."""
-        if len(self.inverse) > _SLIM:
-            # The inverse is triangular: half the work of a plain product.
-            along = dtrmm(1.0, self.inverse.T, Z, side=1)
-            return np.einsum("ij,ij->i", along, along)
-        out = np.empty(len(Z))
-        row_variances(Z.T, self.inverse, out)
-        return out
+        # The inverse is triangular: half the work of a plain product.
+        along = dtrmm(1.0, self.inverse.T, Z, side=1)
+        return np.einsum("ij,ij->i", along, along)
 
 
 @dataclass(frozen=True, eq=False)
 class MulticlassLaplace:
-    """The same for many classes, which share eigenvectors and know nothing of one another.
+    """The covariance with more than two classes, which share eigenvectors and are independent.
 
     Parameters
     ----------
     precondition : callable
-        The same as an approximate inverse Hessian.
+        An approximate inverse Hessian.
     vectors : ndarray of shape (n_features, n_features)
         Eigenvectors of the second moments of the features.
     inverse : ndarray of shape (n_classes, n_features)
@@ -154,7 +145,7 @@ class MulticlassLaplace:
     intercepts : ndarray of shape (n_classes,)
         Variance of the intercepts.
     effective : float
-        How many of the weights the data have settled.
+        Effective number of parameters.
     """
 
     precondition: Any
@@ -170,17 +161,10 @@ class MulticlassLaplace:
 
 
 def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
-    """Return the distribution of the weights about a fit."""
+    """Return the normal approximation of the weights around a fit."""
     if objective.n_scores > 1:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
-    if objective.columns is not None and objective.n_rows <= _MIN_ROWS:
-        fisher = objective.fisher(raw)
-        l2 = objective.penalty.curvature(np.zeros(1))[0]
-        inverse, effective = inverse_factor(
-            objective.columns, fisher, l2, design.n_features, total
-        )
-        return Laplace(_existing(inverse, effective < 0), effective)
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
     near = objective.beside_rows()
     if near is not None:
@@ -222,37 +206,30 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
     return MulticlassLaplace(preconditioner, vectors, inverse, intercepts, effective)
 
 
+def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Floats:
+    """Return the raw scores of the drawn rows as if each had not been trained on."""
+    if objective.columns is None or objective.n_scores > 1 or not drawn.every:
+        return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
+    Zt, d = drawn.Z.T, objective.design.n_features
+    alone, settled = alone_scores(
+        Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
+        objective.penalty.curvature(np.zeros(1))[0], d, objective.total, LEAST_REST,
+    )  # fmt: skip
+    return _existing(alone, settled < 0)
+
+
 def leave_one_out(objective: Fitted, theta: Floats, drawn: Drawn, about: Covariance) -> Floats:
     """Return the raw scores of rows as if each had not been trained on, to first order.
 
-    Without its pull the score of a row moves by h * slope / (1 - h * curvature), h being the
-    variance of the score.
+    Leaving a row out moves its score by h * slope / (1 - h * curvature), where h is the variance
+    of the score.
     """
-    loss = objective.loss
+    loss, ones = objective.loss, np.ones(len(drawn.y))
     with one_blas_thread(max(drawn.Z.shape)):
-        raw = _plain(drawn.Z @ objective.by_score(theta).T)
-        variance = _plain(about.variance(drawn.Z))
-    unit = drawn.unit if raw.ndim == 1 else drawn.unit[:, None]
-    h = unit * variance
-    slope, curvature = _slope_curvature(loss, drawn.y, raw)
-    return raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
-
-
-def class_codes(y: NDArray[Any], n_scores: int) -> NDArray[np.intp]:
-    """Return class numbers for labels as the losses have them."""
-    return (y > 0).astype(np.intp) if n_scores == 1 else np.asarray(y, dtype=np.intp)
-
-
-def _plain(values: Floats) -> Floats:
-    """Return one score a row without a second axis."""
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-
-
-def _slope_curvature(loss: BetaBernoulli, y: NDArray[Any], raw: Floats) -> tuple[Floats, Floats]:
+        raw = loss.layout.joined(drawn.Z @ objective.by_score(theta).T)
+        variance = about.variance(drawn.Z)
+    h = loss.layout.by_row(drawn.unit) * variance
     # Compiled: NumPy would take longer than the products before.
-    slope, ones = np.empty_like(raw), np.ones(len(raw))
-    if raw.ndim == 1:
-        value_residual(loss.fused, raw, y, ones, 0, len(raw), slope)
-    else:
-        softmax_residual(loss.fused, raw, y, ones, slope)
-    return slope, loss.fisher(raw, ones)
+    slope, curvature = loss.fused.residual(raw, drawn.y, ones), loss.fisher(raw, ones)
+    moved: Floats = raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
+    return moved

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -11,16 +12,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from bblr._numeric.tensors import NUMPY
+from bblr._numeric.layouts import layout
+from bblr._numeric.tensors import floats, namespace
 from bblr.losses import BetaBernoulli, Plateaus
-from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau, plateaus_of
+from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau
 
 Floats = NDArray[np.float64]
 
-# Error rates below this are no error rates of floats.
+# Smallest error rate that is safe in floating point.
 _LEAST_RATE = 1e-13
-# The least number above 1/2.
-_ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
 # With more than two classes the weight of the plateaus stays below these, so that every class can
 # be the most probable one.
 _MOST_EVEN = 0.95
@@ -41,7 +41,7 @@ class Link:
     Parameters
     ----------
     plateaus : Plateaus
-        Plateaus; those of two classes must straddle 1/2, those of more must be equal.
+        Plateaus; with two classes they must straddle 1/2, with more they must be equal.
     gamma : float
         Sharpness.
     """
@@ -51,32 +51,29 @@ class Link:
 
     @property
     def offset(self) -> float:
-        """Argument of the sigmoid at a decision value of 0, with two classes."""
+        """Argument of the sigmoid at a decision value of 0; zero with more than two classes."""
         return self.gamma * BetaBernoulli(self.plateaus, self.gamma).threshold
 
-    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
-        """Return the probability of the positive class, or of each of more than two.
+    def probability(self, decision: Any) -> Floats:
+        """Return the probability of the positive class, or of each of more than two classes.
 
         Parameters
         ----------
         decision : array-like of shape (n_rows,) or (n_rows, n_classes)
             Decision values, or a tensor of them.
-        xp : module, default=NumPy
-            Whose functions work on them.
         """
-        decision = xp.asarray(decision)
-        low, b = self.plateaus.low, self.plateaus.b
-        if decision.ndim == 2:
-            return low[0] + b * xp.softmax(self.gamma * decision, 1)
-        found = low[1] + b * xp.sigmoid(self.gamma * decision + self.offset)
+        decision = floats(decision)
+        form, scores = layout(decision), self.gamma * decision + self.offset
+        found = form.probability(scores, self.plateaus.low, self.plateaus.b)
         # Between plateaus that nearly touch, rounding would carry it across 1/2.
-        above, below = xp.clip(found, _ABOVE, None), xp.clip(found, None, 0.5)
-        return xp.where(decision > 0, above, below)
+        probability: Floats = form.own_side(decision, found)
+        return probability
 
     def table(self, decision: Any) -> Floats:
-        """Return the probability of each class, a column for each of two as well."""
+        """Return the probability of each class, with a column for each even if there are two."""
         found = self.probability(decision)
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        table: Floats = layout(found).table(found)
+        return table
 
     def without_plateaus(self) -> Self:
         """Return the link to the probability of the true class, whatever is recorded."""
@@ -84,7 +81,7 @@ class Link:
 
     @classmethod
     def of_loss(cls, loss: BetaBernoulli) -> Self:
-        """Return the link that a loss is itself; with more than two classes, one plateau for all.
+        """Return the link that the loss implies; with more than two classes, one plateau for all.
 
         The largest decision value must have the largest probability, and unequal plateaus are in
         the decision values already.
@@ -96,10 +93,10 @@ class Link:
 
     @classmethod
     def fit(cls, decision: Floats, y: Any, weight: Floats, *, even: bool = True) -> Self:
-        """Return the link of greatest likelihood on decision values that were not trained on.
+        """Return the maximum-likelihood link on held-out or leave-one-out decision values.
 
-        One imagined example on the wrong side of each plateau keeps the plateaus off 0, as the
-        rule of succession does.
+        One pseudo-example on the wrong side of each plateau keeps the plateaus off 0, as in the
+        rule of succession.
 
         Parameters
         ----------
@@ -110,7 +107,7 @@ class Link:
         weight : ndarray of shape (n_rows,)
             Weights.
         even : bool, default=True
-            Whether all of more than two classes get the same plateau, so that the largest score
+            With more than two classes, whether all get the same plateau, so that the largest score
             wins.
         """
         fit = _fit_two if decision.ndim == 1 else _fit_several
@@ -118,18 +115,17 @@ class Link:
 
 
 def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateaus, float]:
-    decision, y, weight = (np.ascontiguousarray(a, np.float64) for a in (decision, y, weight))
+    decision, y, weight = np.array([decision, y, weight], dtype=np.float64)
     scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
     unit = decision / scale
-    # From the shares of positives on either side, and from next to no plateaus: any one may end
-    # on a plateau at 1/2.
+    # Start from the shares of positives on either side, and from almost no plateaus: either start
+    # alone may end on a plateau at 1/2.
     rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
     ends = [
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
         for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
     ]
-    free = min(ends, key=lambda end: end[1])[0]
-    low, high = plateaus_of(free)
+    free, _, (low, high) = min(ends, key=itemgetter(1))
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
 
 
@@ -170,11 +166,12 @@ class Step:
 
     plateaus: Plateaus
 
-    def probability(self, decision: Any, xp: Any = NUMPY) -> Floats:
+    def probability(self, decision: Any) -> Floats:
         """Return the probability of the positive class."""
         low, high = self.plateaus.low[1], self.plateaus.low[1] + self.plateaus.b
         # As wide as the decision: of two numbers torch would make single precision.
-        return xp.where(decision > 0, high, low + 0.0 * decision)
+        found: Floats = namespace(decision).where(decision > 0, high, low + 0.0 * decision)
+        return found
 
 
 def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
@@ -198,21 +195,19 @@ def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, 
 
 
 def asymptotic_plateaus(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> Plateaus:
-    """Return the plateaus equal to the smoothed error rates of two classes."""
+    """Return plateaus equal to the smoothed error rates of the two classes."""
     low, high = _rates(wrong, y, weight)
     return Plateaus.binary(low, high - low)
 
 
 def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
-    def logit(p: float) -> float:
-        return log(p) - log(1.0 - p)
-
-    return logit(2.0 * low), logit(2.0 * (1.0 - high))
+    low, high = 2.0 * low, 2.0 * (1.0 - high)
+    return log(low) - log(1.0 - low), log(high) - log(1.0 - high)
 
 
 @dataclass(frozen=True, eq=False)
 class _Likelihood:
-    """Minus the log likelihood of w, gamma and theta, free of bounds, and its gradient.
+    """Negative log-likelihood of unconstrained w, gamma and theta, and its gradient.
 
     `decision` is the score of each class less the highest of its row.
     """

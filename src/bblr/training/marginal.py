@@ -1,9 +1,9 @@
-"""Penalty and plateaus from the data: what a fit is told by its own marginal likelihood.
+"""Penalty and plateaus estimated from the data by marginal likelihood.
 
-The penalty is MacKay's: as many units of squared weight as the data have settled weights. The
-plateaus are the rates at which labels have nothing to do with their row, by expectation and
-maximisation on scores that rows have if they are not trained on. Each moves the other, so both are
-brought up to date between steps of the descent until neither moves.
+The penalty is MacKay's: effective parameters divided by squared weights. The plateaus are the
+rates of labels that have nothing to do with their row, by expectation and maximisation on
+leave-one-out scores. Each depends on the other, so both are updated between steps of the descent
+until neither moves.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax
 
+from bblr._numeric.layouts import layout
 from bblr.designs import ScaledDesign
 from bblr.designs.small_tables import Rules, newton_descent
 from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.compiled.settling import Limits, settle_round, stray_share
+from bblr.training.compiled.settling import alone_scores, stray_rates_of_two, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -30,52 +30,54 @@ from bblr.training.laplace import (
     draw_rows,
     laplace,
     leave_one_out,
+    scores_alone,
     some_of,
 )
 from bblr.training.start import (
-    MAX_NEWTON,
     Fitted,
     centred_plateaus,
+    even_shares,
     gaussian,
     make_objective,
+    named_plateaus,
     penalty_of,
     plain_start,
-    resolve_prior,
     square_length,
+    takes_newton,
 )
 
 Floats = NDArray[np.float64]
 
 _ROUNDS = 25
-# Neither the penalty, as a factor, nor the plateaus, in all, may still move by more than this.
+# Converged when the penalty (as a factor) and the plateaus (in sum) move by less than this.
 _STEADY, _STEADY_LOW = 0.02, 0.004
 _EM_STEPS = 20
-# Imagined rows: so many labels that have nothing to do with their row, so many that have.
+# Prior pseudo-counts: stray labels, which have nothing to do with their row, and true ones.
 _STRAY, _TRUE = 2.0, 18.0
-# No plateau of two classes comes nearer to 1/2, and no plateaus of more take a larger share.
+# Largest plateau with two classes, and largest total of the plateaus with more.
 _MOST_LOW, _MOST_WEIGHT = 0.45, 0.6
-# Share of the room between the plateaus that those of two classes may differ by.
+# By what share of the height between them the plateaus of two classes may differ.
 _MOST_APART = 0.9
 _LEAST_L2 = 1e-2
-# Weight of the prior where there are too many weights to tell it from the data.
+# Weight of the prior where there are too many parameters to estimate it.
 _WIDE_WEIGHT = 0.2
-# And where the first guess, that many labels are stray, has lost a class.
+# Weight of the prior for the second attempt, after the first has lost a class.
 _WEAK = 0.02
-# What a penalty is for rows of a mean squared length of 1, where nothing better is known.
+# The penalty for rows of mean squared length 1, where it cannot be estimated.
 _PER_LENGTH = 1.0 / 8.0
-# Rows farther out than this are bounded, or than what so many of the rows exceed, if more.
+# Rows beyond this are bounded, or beyond the quantile that this share of the rows exceeds.
 _LEVERAGE, _MOST_BEYOND = 3.0, 0.15
 _SOME_ROWS = 4096
-# Steps of a descent between two looks.
+# Tolerances and steps of a descent between two updates.
 _TOL_TWO, _TOL_MANY, _STEPS_MANY = 1e-4, 1e-3, 8
 _NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3)
-# Parameters up to which a table is settled by compiled steps.
+# Up to this many parameters the estimation is compiled.
 _COMPILED = 128
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """What is to be found: penalty, plateaus, and whether the bound on leverage does harm."""
+    """What is to be estimated: penalty, plateaus, and whether the bound on leverage does harm."""
 
     penalty: bool
     plateaus: bool
@@ -87,7 +89,7 @@ class Unknown:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """An objective whose penalty and plateaus suit the data, and where its descent stands."""
+    """An objective with estimated penalty and plateaus, and the current weights."""
 
     objective: Fitted
     theta: Floats
@@ -96,25 +98,20 @@ class Settled:
 
 
 def first_penalty(design: ScaledDesign) -> float:
-    """Return the penalty to start from, which knows how long the rows are."""
+    """Return the initial penalty, which grows with the length of the rows."""
     return max(1.0, _PER_LENGTH * design.mean_square_length)
 
 
 def first_objective(
     prior: Any, l2: Any, gamma: float, design: ScaledDesign, training: Training
 ) -> Fitted:
-    """Return the objective to start from; what is "auto" has its first value."""
-    n_classes = len(training.classes)
+    """Return the initial objective, with first guesses for what is "auto"."""
+    shares = training.shares if design.fit_intercept else even_shares(len(training.classes))
     if prior == "auto" and design.size > MAX_PARAMETERS:
-        # Too many weights to tell stray labels from rows that were learned by heart.
-        even = np.full(n_classes, 1.0 / n_classes)
-        plateaus = centred_plateaus(
-            _WIDE_WEIGHT, training.shares if design.fit_intercept else even
-        )
+        # Too many parameters to tell stray labels from rows that the fit has memorised.
+        plateaus = centred_plateaus(_WIDE_WEIGHT, shares)
     else:
-        plateaus = resolve_prior(
-            prior, training.class_labels, training.totals, n_classes, design.fit_intercept
-        )
+        plateaus = named_plateaus(prior, shares)
     strength = first_penalty(design) if l2 == "auto" else float(l2)
     objective = make_objective(plateaus, gamma, strength, design, training.y, training.weight)
     if training.factors is None or (training.factors == 1.0).all():
@@ -129,21 +126,19 @@ def leverage_limit(objective: Fitted) -> float:
     length, own = design.lengths(some)[own > 0], own[own > 0]
     order = np.argsort(length)
     total = np.cumsum(own[order])
-    middle, far = (
-        float(length[order[np.searchsorted(total, share * total[-1] * (1.0 - 1e-12))]])
-        for share in (0.5, 1.0 - _MOST_BEYOND)
-    )
-    return max(_LEVERAGE, far / middle)
+    shares = np.array([0.5, 1.0 - _MOST_BEYOND])
+    middle, far = length[order[np.searchsorted(total, shares * total[-1] * (1.0 - 1e-12))]]
+    return max(_LEVERAGE, float(far / middle))
 
 
 def with_penalty(objective: Fitted, l2: float) -> Fitted:
-    """Return the objective under another penalty, as users count it."""
+    """Return the objective with another value of `l2`."""
     return objective.with_penalty(gaussian(l2, objective.loss))
 
 
 def with_plateaus(objective: Fitted, low: Floats) -> Fitted:
-    """Return the objective under other plateaus."""
-    # Equal ones stay equal.
+    """Return the objective with other plateaus."""
+    # Rounded, so that equal plateaus stay equal.
     plateaus = Plateaus(tuple(np.round(low, 12)))
     return objective.with_loss(BetaBernoulli(plateaus, objective.loss.gamma))
 
@@ -151,11 +146,11 @@ def with_plateaus(objective: Fitted, low: Floats) -> Fitted:
 def settle(
     objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats, tol: float
 ) -> Settled:
-    """Return the objective with its unknowns found, and the weights on the way.
+    """Return the objective with its unknowns estimated, and the weights found meanwhile.
 
-    A small class that lies apart from all others looks like so many outliers. Where a class is
-    never predicted, the search is repeated from the fit without plateaus, without the bound on
-    leverage if that is unknown, too; what predicts rows best that it was not trained on stands.
+    A small class far from all others looks like a group of outliers. Where a class is never
+    predicted, the estimation is repeated from the fit without plateaus (and without the bound on
+    leverage, if that is unknown); the result with the better leave-one-out cost is kept.
 
     Parameters
     ----------
@@ -164,9 +159,9 @@ def settle(
     theta : ndarray of shape (n_parameters,)
         Weights to start from.
     unknown : Unknown
-        What to find.
+        What to estimate.
     shares : ndarray of shape (n_classes,)
-        Share of each class, about which stray labels are thought to be spread.
+        Share of each class: the prior distribution of stray labels.
     tol : float
         Tolerance of a fit.
     """
@@ -185,26 +180,24 @@ def settle(
 
 
 def _cost_alone(settled: Settled) -> float:
-    """Return what rows cost that a fit has not been trained on, by their weight before a bound."""
+    """Return the leave-one-out cost, with the weights from before leverage was bounded."""
     objective = settled.objective
     drawn = draw_rows(objective)
     if drawn is None:
         return objective.value(settled.theta)
-    about = laplace(objective, settled.theta, objective.scores(settled.theta))
-    raw = leave_one_out(objective, settled.theta, drawn, about)
+    raw = scores_alone(objective, settled.theta, objective.scores(settled.theta), drawn)
     return float(drawn.counted @ objective.loss.value(drawn.y, raw))
 
 
 def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
-    one = objective.n_scores == 1
-    # A sample of rows does, being so many times as many as the parameters.
-    if objective.size <= _COMPILED and one and objective.design.fit_intercept:
+    size = objective.size, objective.n_scores
+    # A sample suffices: it has many rows per parameter.
+    if takes_newton(*size, _COMPILED) and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
             return _settle_few(objective, theta, drawn, unknown, shares)
-    descent: Any = LBFGS(tol=_TOL_TWO if one else _TOL_MANY, max_iter=_STEPS_MANY)
-    if one and objective.size <= MAX_NEWTON:
-        descent = _NEWTON
+    tol = _TOL_TWO if objective.n_scores == 1 else _TOL_MANY
+    descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition = None
@@ -233,29 +226,29 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
 def _settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
-    """Do the same for two classes on the rows that were drawn, by compiled steps."""
+    """Estimate with two classes on a sample of rows, by compiled steps."""
     Zt, y, weight = drawn.Z.T, drawn.y, drawn.weight
     total, d = float(weight.sum()), objective.design.n_features
+    gamma, most_l2 = objective.loss.gamma, _most_l2(objective)
     units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)
-    limits = Limits(
-        _LEAST_L2, _most_l2(objective), total, _STRAY + _TRUE, _MOST_LOW, _EM_STEPS, LEAST_REST
-    )
+    limits = total + _STRAY + _TRUE, _MOST_LOW, _EM_STEPS
     l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
     n_iter = rounds = 0
     theta = np.ascontiguousarray(theta)
     while rounds < _ROUNDS:
         rounds += 1
-        fused = FusedLoss(BETA_BERNOULLI, objective.loss.gamma, low[1], low[0], 1.0 - low.sum())
-        theta, _, raw, taken, _ = newton_descent(
-            Zt, weight, y, weight, fused, l2, d, theta, *units
-        )
+        fused = FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], 1.0 - low.sum())
+        theta, _, raw, taken, _ = newton_descent(Zt, None, y, weight, fused, l2, d, theta, *units)
         n_iter += taken
-        square = float(theta[:d] @ theta[:d])
-        new_l2, new_low = settle_round(
-            Zt, raw, y, weight, drawn.unit, fused, square, d, l2, low, pseudo, limits
+        alone, settled = alone_scores(
+            Zt, raw, y, weight, drawn.unit, fused, l2, d, total, LEAST_REST
         )
-        new_l2 = new_l2 if unknown.penalty else l2
-        new_low = new_low if unknown.plateaus else low
+        new_l2, new_low = l2, low
+        if unknown.penalty:
+            square = max(float(theta[:d] @ theta[:d]), 1e-300)
+            new_l2 = min(max(settled / square, _LEAST_L2), most_l2)
+        if unknown.plateaus:
+            new_low = stray_rates_of_two(alone, y, weight, gamma, low, pseudo, *limits)
         steady = _is_steady(new_l2, l2, new_low, low)
         l2, low = new_l2, new_low
         if steady:
@@ -273,26 +266,22 @@ def _most_l2(objective: Fitted) -> float:
 
 
 def _penalty(objective: Fitted, theta: Floats, effective: float) -> float:
-    """Return the penalty at which the settled weights are as large as it expects."""
+    """Return MacKay's update of the penalty."""
     square = square_length(objective, theta)
     return float(np.clip(effective / max(square, 1e-300), _LEAST_L2, _most_l2(objective)))
 
 
 def stray_rates(raw: Floats, drawn: Drawn, gamma: float, low: Floats, shares: Floats) -> Floats:
-    """Return the plateaus of greatest posterior density, given scores not trained on.
+    """Return the plateaus of greatest posterior density, given leave-one-out scores.
 
     Every label is either drawn from the softmax or has nothing to do with its row; the rate of
     the latter, class by class, is the plateau.
     """
-    if raw.ndim == 1:
-        own = expit(gamma * drawn.y * raw)
-        codes = (drawn.y > 0).astype(np.intp)
-    else:
-        codes = drawn.y
-        own = np.exp(log_softmax(gamma * raw, axis=1)[np.arange(len(codes)), codes])
+    form = layout(raw)
+    own, codes = form.share(gamma * raw, drawn.y), form.codes(drawn.y)
     total = float(drawn.weight.sum()) + _STRAY + _TRUE
     most = _MOST_LOW if len(low) == 2 else _MOST_WEIGHT
     pseudo = _STRAY * shares
     low = stray_share(own, codes, drawn.weight, low, pseudo, total, most, _EM_STEPS)
-    # Every class must have room to be the most probable one.
+    # Every class must be able to be the most probable one.
     return np.minimum(low, low.min() + _MOST_APART * (1.0 - float(low.sum())))

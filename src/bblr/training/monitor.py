@@ -1,4 +1,4 @@
-"""What looks on at a fit: printed lines, callbacks, and whoever presses Ctrl-C."""
+"""Monitoring of a fit: printed lines, callbacks, and interruption by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from bblr.solvers import Stage
 from bblr.solvers.solution import Callback
 from bblr.training.callbacks import FitTask, in_parallel
 
-__all__ = ["Unpack", "Watch"]
+__all__ = ["FitMonitor", "Unpack"]
 
 # Gives an estimator the fitted attributes of a best so far and of the stages that led there.
 Unpack = Callable[[Any, Any, list[Stage]], None]
 
 
-class Watch:
-    """One fit: its best so far, its stages, and whether somebody wants no more of it.
+class FitMonitor:
+    """The progress of one fit: its best solution so far, its stages, and requests to stop.
 
-    Within ``with watch.over(total, unpack):`` an interruption leaves the best so far in the
-    estimator, if there is one.
+    Within ``with monitor.fitting(total, unpack):`` an interruption leaves the best solution so far
+    in the estimator, if there is one.
 
     Parameters
     ----------
     estimator : estimator or None
-        Whose fit it is; where its ``verbose`` is set, lines are printed. None where nobody is to
-        hear anything.
+        The estimator to fit; if its ``verbose`` is set, lines are printed. None to report nothing.
     X, y, sample_weight : object
-        What ``fit`` was given, for callbacks; best left out where it is no array.
+        What ``fit`` was given, for callbacks; left out if it is not an array.
     """
 
     def __init__(
@@ -53,17 +52,17 @@ class Watch:
         self.interrupted = False
         self._cut = False
 
-    def over(self, total: int | None, unpack: Unpack | None = None) -> Self:
-        """Return the watch over a fit of so many tasks at most.
+    def fitting(self, total: int | None, unpack: Unpack | None = None) -> Self:
+        """Return this monitor for a fit of at most `total` tasks.
 
-        `unpack` may also be set later, as soon as there is something to unpack.
+        `unpack` may also be set later, once there is something to unpack.
         """
         self.unpack = unpack
         self._task = FitTask.root(self._estimator, total)
         return self
 
     def __enter__(self) -> Self:
-        """Tell that the fit begins."""
+        """Report the beginning of the fit."""
         self._task.begin(**self._data)
         return self
 
@@ -73,7 +72,7 @@ class Watch:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell that it has ended, or keep what an interruption leaves."""
+        """Report the end of the fit, or keep the best solution after an interruption."""
         if error is None:
             try:
                 self._task.end(**self._data, reconstruction_attributes={})
@@ -110,15 +109,15 @@ class Watch:
         known = vars(self._estimator)
         return {name: v for name, v in vars(fitted).items() if known.get(name) is not v}
 
-    def say(self, sentence: str) -> None:
-        """Print a line where the estimator is to be verbose."""
+    def log(self, sentence: str) -> None:
+        """Print a line if the estimator is verbose."""
         if self._verbose:
             print(f"[{type(self._estimator).__name__}] {sentence}", flush=True)
 
-    def say_stage(self, stage: Stage) -> None:
-        """Print how a stage went."""
+    def log_stage(self, stage: Stage) -> None:
+        """Print the result of a stage."""
         if self._verbose:
-            self.say(
+            self.log(
                 f"gamma {stage.gamma:g}: objective {stage.value:.6g}, training errors "
                 f"{stage.errors:g}, {stage.n_iter} iterations, {stage.reason}"
             )
@@ -127,7 +126,7 @@ class Watch:
     def task(
         self, name: str, total: int | None = 0, *, together: bool = False
     ) -> Iterator[FitTask]:
-        """Tell callbacks that what happens meanwhile is a task of its own."""
+        """Report the enclosed work to callbacks as a task."""
         outer = self._task
         if outer.context is None:
             yield outer
@@ -140,13 +139,13 @@ class Watch:
 
     @contextmanager
     def search(self, total: int | None = None) -> Iterator[None]:
-        """Do a search for what to fit; a callback that wants no more of it still wants the fit."""
+        """Report the search for settings; a callback that stops it does not stop the final fit."""
         with self.task("search", total):
             yield
         self._cut, self.stopped = self.stopped, False
 
-    def noted(self, trace: list[Stage]) -> list[Stage]:
-        """Return the stages, the last with a note where the search before was cut short."""
+    def annotated(self, trace: list[Stage]) -> list[Stage]:
+        """Return the stages, with a note on the last one if the search was stopped."""
         if not self._cut:
             return trace
         reason = f"{trace[-1].reason}, after a search stopped by a callback"
@@ -157,7 +156,7 @@ class Watch:
             self.stopped = True
 
     def step(self, name: str, best: Any = None) -> bool:
-        """Tell that one more task without parts is done; return whether to stop."""
+        """Report one more finished task without subtasks; return whether to stop."""
         if best is not None:
             self.best = best
         if self._task.context is not None:
@@ -166,14 +165,14 @@ class Watch:
             self._end(task)
         return self.stopped
 
-    def walk(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
-        """Return what an annealing over these gammas is to call after each of its stages.
+    def stage_callback(self, gammas: Sequence[float], *, keep: bool = True) -> Callback:
+        """Return the callback for an annealing over these gammas, called after each stage.
 
-        Without `keep` the stages are told, but an earlier best stands.
+        Without `keep` the stages are reported, but an earlier best solution is kept.
         """
         self._coming, self._fresh = iter(gammas), True
         self._begin_stage()
-        return self._keep_stage if keep else self._tell_stage
+        return self._keep_stage if keep else self._report_stage
 
     def _begin_stage(self) -> None:
         if self._task.context is None:
@@ -185,12 +184,12 @@ class Watch:
 
     def _keep_stage(self, stage: Stage, best: Any) -> bool:
         trace = [stage] if self._fresh else [*self.trace, stage]
-        # In one step: an interruption in between would find a best without its row.
+        # In one statement: an interruption in between would find a best without its stage.
         self.best, self.trace, self._fresh = best, trace, False
-        return self._tell_stage(stage, best)
+        return self._report_stage(stage, best)
 
-    def _tell_stage(self, stage: Stage, best: Any) -> bool:
-        self.say_stage(stage)
+    def _report_stage(self, stage: Stage, best: Any) -> bool:
+        self.log_stage(stage)
         if self._stage is not None:
             self._end(self._stage)
             if not self.stopped:
@@ -207,7 +206,7 @@ class Watch:
         *,
         threads: bool = False,
     ) -> list[Any]:
-        """Return what some work gives for each of the arguments, each a part of one task."""
+        """Return the results of some work for each of the arguments, as subtasks of one task."""
         with self.task(what, len(arguments), together=True) as task:
             results, stop = in_parallel(task, name, work, arguments, n_jobs, threads=threads)
         self.stopped |= stop

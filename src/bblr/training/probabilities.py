@@ -1,24 +1,23 @@
-"""Probabilities from scores that rows have if they are not trained on, and what they cost."""
+"""Probabilities fitted to leave-one-out or held-out scores, and losses of held-out rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from bblr.losses import Plateaus
+from bblr._numeric.layouts import layout
+from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Solution
 from bblr.training.laplace import (
     MAX_PARAMETERS,
-    class_codes,
     draw_rows,
-    laplace,
-    leave_one_out,
+    scores_alone,
 )
 from bblr.training.link import Link
 from bblr.training.start import Fitted
@@ -26,23 +25,28 @@ from bblr.training.start import Fitted
 Floats = NDArray[np.float64]
 
 _FOLDS = 3
-# Examples below which imagined ones say more than they do.
+# With fewer examples the base rate says more than they do.
 _LEAST_WEIGHT = 10.0
-# A link may cost this share more than the base rate before it is given up.
+# Rounding allowed when the cost of a link is compared with that of the base rate.
 _ROUNDING = 1e-9
 
 
 class Calibrated(NamedTuple):
-    """A link, and what to add to the decision values before it: zero unless they misled it."""
+    """A link, and what to add to the decision values before it: zero unless they mislead."""
 
     link: Link
     shift: Floats
 
+    @classmethod
+    def of_loss(cls, loss: BetaBernoulli) -> Self:
+        """Return the link that a loss implies."""
+        return cls(Link.of_loss(loss), np.zeros(1))
+
 
 def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrated:
-    """Return the link of a fit, from leave-one-out scores, or held-out ones where d is large.
+    """Return the link of a fit, from leave-one-out scores, or held-out scores if d is large.
 
-    Without an intercept nothing can be shifted, and a poor link stays.
+    Without an intercept decision values cannot be shifted, and a poor link is kept.
     """
     free = objective.design.fit_intercept
     if objective.design.size <= MAX_PARAMETERS:
@@ -50,15 +54,14 @@ def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrate
         if drawn is not None:
             raw = solution.raw
             raw = objective.scores(solution.theta) if raw is None else raw
-            about = laplace(objective, solution.theta, raw)
-            scores = leave_one_out(objective, solution.theta, drawn, about)
+            scores = scores_alone(objective, solution.theta, raw, drawn)
             decision = objective.loss.decision(scores)
             return fit_link(decision, drawn.y, drawn.weight, free=free)
     return _held_out(objective, descent)
 
 
 def _held_out(objective: Fitted, descent: Any) -> Calibrated:
-    """Return the link of scores that each of three parts gets from the other two."""
+    """Return the link fitted to scores from three-fold cross-validation."""
     rows = objective.rows
     y, weight = rows.local(objective.y), rows.local(objective.weight)
     counted = np.flatnonzero(weight > 0)
@@ -78,10 +81,10 @@ def _held_out(objective: Fitted, descent: Any) -> Calibrated:
 
 
 def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats]:
-    """Return the scores of several models with one spread: their mean one.
+    """Return the scores of several models, rescaled to their mean standard deviation.
 
-    What a model of other rows calls a large score need not be one here. Models whose scores do
-    not vary say nothing, and are left as they are.
+    A large score of one model need not be large for another. Models whose scores do not vary are
+    left as they are.
     """
     spreads = np.array([_spread(part, w) for part, w in zip(parts, weights, strict=True)])
     some = spreads > 1e-9 * max(float(spreads.max()), 1e-300)
@@ -92,7 +95,7 @@ def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats
 
 
 def _spread(scores: Floats, weight: Floats) -> float:
-    """Return the standard deviation of scores, by weight; of many classes that of all of them."""
+    """Return the weighted standard deviation of all scores about their means."""
     if not weight.sum() > 0:
         return 0.0
     mean = np.average(scores, axis=0, weights=weight)
@@ -100,13 +103,13 @@ def _spread(scores: Floats, weight: Floats) -> float:
 
 
 def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> Calibrated:
-    """Return the link of greatest likelihood on decision values that were not trained on.
+    """Return the maximum-likelihood link on held-out or leave-one-out decision values.
 
-    Where it does worse than the base rate, these values mislead: the base rate is then put into
-    them, and they count for as much as they are worth. Only if they are `free` to be shifted.
+    If it does worse than the base rate, the values are shifted by the base rate and rescaled, so
+    that they count for as much as they are worth; only if they are `free` to be shifted.
     """
     link = Link.fit(decision, y, weight)
-    codes = class_codes(np.asarray(y), decision.ndim)
+    codes = layout(decision).codes(y)
     found = link.table(decision)
     shares = np.bincount(codes, weight, found.shape[1]) / float(weight.sum())
     at_base = -float(weight @ np.log(shares[codes]))
@@ -119,7 +122,7 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
 
 
 def likeliest_plateaus(decision: Floats, y: Any, weight: Floats) -> Plateaus:
-    """Return the plateaus of greatest likelihood on decision values that were not trained on."""
+    """Return the maximum-likelihood plateaus on held-out decision values."""
     return Link.fit(decision, y, weight, even=False).plateaus
 
 
@@ -127,8 +130,8 @@ def _from_base_rate(
     decision: Floats, codes: NDArray[np.intp], weight: Floats, shares: Floats
 ) -> Calibrated:
     """Return the link log P(k) = gamma * decision_k + log(share_k) + constant."""
-    one = decision.ndim == 1
-    scores = np.column_stack([-0.5 * decision, 0.5 * decision]) if one else decision
+    form = layout(decision)
+    scores = form.each(decision)
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
@@ -139,8 +142,7 @@ def _from_base_rate(
     # At the lower end it is the base rate to five digits, and the shift still of a size to show.
     log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
     gamma = float(np.exp(log_gamma)) / scale
-    shift = np.array([logs[1] - logs[0]]) if one else logs - logs.mean()
-    return Calibrated(Link(Plateaus.none(len(shares)), gamma), shift / gamma)
+    return Calibrated(Link(Plateaus.none(len(shares)), gamma), form.centred(logs) / gamma)
 
 
 SCORINGS = ("accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc")
@@ -160,12 +162,12 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
     weight : ndarray of shape (n_rows,)
         Weights.
     """
-    codes = class_codes(np.asarray(y), decision.ndim)
-    classes = 2 if decision.ndim == 1 else decision.shape[1]
+    form = layout(decision)
+    codes, classes = form.codes(y), form.n_classes(decision)
     if scoring == "roc_auc":
-        return _misplaced(decision, codes, weight, classes)
+        return _misplaced(decision, codes, weight)
     if scoring in ("accuracy", "balanced_accuracy"):
-        wrong = _wrong(decision, codes)
+        wrong: Floats = form.is_wrong(form.labels(y), decision).astype(np.float64)
         if scoring == "accuracy":
             return wrong
         share = np.bincount(codes, weight, classes) / float(weight.sum())
@@ -176,38 +178,21 @@ def row_losses(scoring: str, decision: Floats, y: Any, weight: Floats) -> Floats
     if scoring == "neg_log_loss":
         return -np.log(np.maximum(own, np.finfo(np.float64).tiny))
     square = np.einsum("ij,ij->i", found, found) - 2.0 * own + 1.0
-    # Of two classes the Brier score counts one of them.
-    return 0.5 * square if decision.ndim == 1 else square
+    return form.brier * square
 
 
-def _wrong(decision: Floats, codes: NDArray[np.intp]) -> Floats:
-    if decision.ndim == 1:
-        return (~(np.where(codes == 1, decision, -decision) > 0)).astype(np.float64)
-    rows, others = np.arange(len(codes)), decision.copy()
-    own = others[rows, codes].copy()
-    others[rows, codes] = -np.inf
-    return (~(own > others.max(axis=1))).astype(np.float64)
+def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats) -> Floats:
+    """Return, for each row, the share of the other class that is ranked on its wrong side.
 
-
-def _misplaced(decision: Floats, codes: NDArray[np.intp], weight: Floats, classes: int) -> Floats:
-    """Return, row by row, the share of the other side on the wrong side of it.
-
-    The weighted mean is 1 - AUC; of many classes, the mean over each class against the rest.
+    The weighted mean is 1 - AUC; with many classes, the mean over each class against the rest.
     """
-    if decision.ndim == 1:
-        columns = {1: decision}
-    else:
-        others = np.sort(decision, axis=1)
-        columns = {
-            k: column - np.where(column == others[:, -1], others[:, -2], others[:, -1])
-            for k, column in enumerate(decision.T)
-        }
+    columns = layout(decision).rankings(decision)
     total = float(weight.sum())
     losses = np.zeros(len(codes))
     for k, scores in columns.items():
         own = codes == k
         if not (weight[own].sum() > 0 and weight[~own].sum() > 0):
-            continue  # never held out, or nothing else is: there is nothing to rank
+            continue  # one of the two sides was never held out: there is nothing to rank
         for side, sign in ((own, 1.0), (~own, -1.0)):
             beyond = _share_beyond(sign * scores[side], sign * scores[~side], weight[~side])
             losses[side] += beyond * total / (2.0 * float(weight[side].sum()) * len(columns))

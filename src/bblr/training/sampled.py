@@ -1,7 +1,7 @@
-"""Where rows are many, all stages but the last on a sample of them.
+"""With many rows, all stages but the last run on a sample.
 
-The stages before the last only lead to it, and what a sample tells of them is enough: the last
-one ends where all rows say.
+The early stages only lead to the last one, which runs on all rows; a sample is good enough for
+them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
     LOOSE,
     Fitted,
@@ -27,39 +27,39 @@ from bblr.training.start import (
 
 Floats = NDArray[np.float64]
 
-# Rows of the sample: some for each parameter, and no fewer than a pass takes no time over.
+# Size of the sample: rows per parameter, and at least.
 _ROWS_PER_PARAMETER = 64
 _MIN_ROWS = 16_384
-# A sample is worth its while where there are this many times as many rows.
+# A sample pays off if there are this many times as many rows.
 _TIMES = 4
-# No class may be seen less often in it.
+# Fewest examples of each class in the sample.
 _MIN_PER_CLASS = 50
-# Rows of equal weight that would say as much, as a share of its rows.
+# Smallest effective sample size (Kish), as a share of its rows.
 _MIN_EFFECTIVE = 0.1
 
 
 Settle = Callable[[Fitted, Floats], tuple[Fitted, Floats]]
-"""Finds what is not known of an objective, given where to start from."""
+"""Estimates the unknown settings of an objective, given a starting point."""
 
 
 def anneal_from_start(
-    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+    annealing: Annealing, objective: Fitted, tol: float, monitor: FitMonitor, settle: Settle
 ) -> tuple[Solution, Fitted]:
-    """Walk through the stages from a start of its own, on a sample where rows are many.
+    """Anneal from a robust start, on a sample where there are many rows.
 
-    With the solution comes the objective as it was settled.
+    Also returns the objective with its estimated settings.
     """
     few = sampled(objective) if _may_sample(annealing) else None
     if few is None:
-        return _anneal_all(annealing, objective, tol, watch, settle)
+        return _anneal_all(annealing, objective, tol, monitor, settle)
     start = robust_start(few, make_start(few, tol), np.zeros(few.size))
     few, start = settle(few, start)
     settled = settled_like(objective, few)
-    found = _anneal_sampled(annealing, settled, few, start, watch)
-    if watch.stopped or predicts_all(settled.with_gamma(found.gamma), found):
+    found = _anneal_sampled(annealing, settled, few, start, monitor)
+    if monitor.stopped or predicts_all(settled.with_gamma(found.gamma), found):
         return found, settled
-    with watch.task("again on all rows", 2 * len(annealing.gammas)):
-        return _anneal_all(annealing, objective, tol, watch, settle)
+    with monitor.task("again on all rows", 2 * len(annealing.gammas)):
+        return _anneal_all(annealing, objective, tol, monitor, settle)
 
 
 def _may_sample(annealing: Annealing) -> bool:
@@ -68,24 +68,24 @@ def _may_sample(annealing: Annealing) -> bool:
 
 
 def _anneal_all(
-    annealing: Annealing, objective: Fitted, tol: float, watch: Watch, settle: Settle
+    annealing: Annealing, objective: Fitted, tol: float, monitor: FitMonitor, settle: Settle
 ) -> tuple[Solution, Fitted]:
     zero = np.zeros(objective.size)
     start = robust_start(objective, make_start(objective, tol), zero)
     objective, start = settle(objective, start)
-    return anneal(annealing, objective, start, tol, watch), objective
+    return anneal(annealing, objective, start, tol, monitor), objective
 
 
 def sampled(objective: Fitted) -> Fitted | None:
-    """Return the objective on a sample of rows, as if of all; None where it would be no gain."""
+    """Return the objective on a sample, scaled to all rows; None if sampling does not pay off."""
     few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
     if n < _TIMES * few:
         return None
-    # Drawn at random, for rows may come in any pattern; by one seed, so that fits repeat.
+    # Drawn at random, since rows may be ordered; with a fixed seed, so that fits repeat.
     chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))
     rows = objective.rows
     y, weight = rows.pick(objective.y, chosen), rows.pick(objective.weight, chosen)
-    # Where a few rows have most of the weight, a sample of rows says little about the whole.
+    # If a few rows have most of the weight, a sample is not representative.
     own = rows.local(weight)
     if own.sum() ** 2 < _MIN_EFFECTIVE * few * (own @ own):
         return None
@@ -103,21 +103,21 @@ def sampled(objective: Fitted) -> Fitted | None:
 
 
 def _anneal_sampled(
-    annealing: Annealing, objective: Fitted, few: Fitted, start: Floats, watch: Watch
+    annealing: Annealing, objective: Fitted, few: Fitted, start: Floats, monitor: FitMonitor
 ) -> Solution:
     descent: Any = annealing.descent
     loose = replace(annealing, descent=replace(descent, tol=LOOSE * descent.tol), loose=1.0)
-    tell = watch.walk(annealing.gammas)
+    tell = monitor.stage_callback(annealing.gammas)
 
     def on_sample(stage: Stage) -> Stage:
         return stage._replace(reason=f"{stage.reason}, on {few.n_rows:,} rows")
 
     def early(stage: Stage, best: Solution) -> Any:
-        # The last gamma on the sample only leads to that on all rows: it is no stage.
+        # The last gamma on the sample only leads to that on all rows and is not reported.
         return stage.gamma != annealing.gammas[-1] and tell(on_sample(stage), best)
 
     there = loose.minimise(few, start, callback=early)
-    if watch.stopped:
+    if monitor.stopped:
         return replace(there, trace=[on_sample(stage) for stage in there.trace])
     trace = [on_sample(stage) for stage in there.trace[:-1]]
     last = replace(annealing, gammas=annealing.gammas[-1:])

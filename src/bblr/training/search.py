@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bblr.losses import Plateaus
 from bblr.solvers import geometric
 from bblr.training.cross_validation import Path, Trial, Validation
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.training.start import centred_plateaus, class_shares
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Slam:
         Whether to try paths that bound no row as well.
     evidence : float
         By how many standard errors of the paired difference a trial must beat the default.
-    watch : Watch
+    monitor : FitMonitor
         Hears of each step, and may say that it was the last.
     """
 
@@ -55,7 +55,7 @@ class Slam:
     gamma_limit: float
     tune_leverage: bool
     evidence: float
-    watch: Watch
+    monitor: FitMonitor
 
     @cached_property
     def _wrong(self) -> dict[Path, NDArray[np.bool_]]:
@@ -76,15 +76,15 @@ class Slam:
         start = self.default._replace(gammas=gammas)
         trials = self._try("penalty", [start._replace(l2=l2) for l2 in self.l2s])
         weakest = min(self.l2s)
-        while _best(trials).path.l2 == weakest > _WEAKEST and not self.watch.stopped:
+        while _best(trials).path.l2 == weakest > _WEAKEST and not self.monitor.stopped:
             weakest /= 3.0
             trials += self._try("penalty", [start._replace(l2=weakest)])
         bounded = self.tune_leverage and not self.validation.design.rare.all()
-        if bounded and not self.watch.stopped:
+        if bounded and not self.monitor.stopped:
             trials += self._try("leverage", self._unbounded(_best(trials), gammas))
-        if tune_plateaus and not self.watch.stopped:
+        if tune_plateaus and not self.monitor.stopped:
             trials += self._climb_plateaus(_best(trials), gammas)
-        if not self.watch.stopped:
+        if not self.monitor.stopped:
             trials += self._try("schedule", self._schedules(_best(trials)))
         return self._settle(_best(trials)), trials
 
@@ -92,7 +92,7 @@ class Slam:
         compare = self._race if self.validation.tells_rows else self.validation.trials
         trials = compare(f"choose {what}", paths)
         best = _best(trials)
-        self.watch.say(
+        self.monitor.log(
             f"{what}: {len(trials)} trials, best error {100 * best.error:.2f} % at "
             f"a={_strength(best.path.prior):.3g}, l2={best.path.l2:g}, "
             f"gamma={best.path.gammas[-1]:g}, leverage={best.path.leverage}"
@@ -117,7 +117,7 @@ class Slam:
                 self._wrong.update((path.until(k), row) for k, row in enumerate(seen[path]))
             leader = self._leader(seen[running[0]].shape[1], weight)
             running = [path for path in running if self._can_win(path, seen[path], leader, weight)]
-            if not running or self.watch.stopped:
+            if not running or self.monitor.stopped:
                 break
         return [
             Trial(path.until(k), _error(row, leader, weight))
@@ -164,7 +164,7 @@ class Slam:
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
                 found += trials
-                if _best(trials).error >= reach or self.watch.stopped:
+                if _best(trials).error >= reach or self.monitor.stopped:
                     break
                 reach = _best(trials).error
         return found
@@ -197,7 +197,7 @@ class Slam:
         total = float(weight @ per_row)
         error = float(np.sqrt(weight @ per_row**2))
         if total <= self.evidence * error:
-            self.watch.say(f"kept the default: the best trial gains {total:.1f} ± {error:.1f}")
+            self.monitor.log(f"kept the default: the best trial gains {total:.1f} ± {error:.1f}")
             return self.default
         return best.path
 

@@ -1,4 +1,4 @@
-"""How the linear estimators train: priors by name, solvers by name, where to start."""
+"""Building blocks of training: priors and solvers by name, starting points, annealing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bblr.solvers import (
     Solution,
 )
 from bblr.training.link import Link, asymptotic_plateaus
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 
 Floats = NDArray[np.float64]
 
@@ -33,22 +33,21 @@ SOLVERS = ("auto", "fisher", "lbfgs", "sla", "search")
 
 # Weights of the priors that have names (docs/defaults.md).
 ROBUST, MILD = 0.4, 0.1
-# No prior is so heavy that a class could never be the most probable one: of this share of what
-# would just do.
+# Priors stay this far below the weight at which a class could never be the most probable one.
 _HEAVIEST = 0.98
-# Last gamma of two and of many classes where the penalty is given.
+# Last gamma with two and with many classes, where the penalty is given.
 GAMMA_TWO, GAMMA_MANY = 8.0, 2.0
-# Scores that vary by less than this may have slid onto a plateau.
+# Scores that vary by less than this may all lie on a plateau.
 MAY_BE_FLAT = 0.1
-# They have unless the penalty alone would have made them so small: to this share.
+# They do, unless the penalty alone explains weights that small: within this factor.
 _SHRUNK = 1e-2
 # Below this gamma every loss is flat.
 _BLUNT = 1e-6
 
-# Up to this many parameters a matrix of curvatures for every step is cheap beside a pass over the
-# data; beyond, one of them serves all steps.
+# Up to this many parameters a new curvature matrix for every step is cheap compared with a pass
+# over the data; beyond, one matrix serves all steps.
 MAX_NEWTON = 512
-# Stages before the last only prepare it: their tolerance is this many times larger.
+# The tolerance of all stages but the last is this many times larger.
 LOOSE = 10.0
 _LEARNING_ROUNDS = 5
 
@@ -60,17 +59,23 @@ Fitted = Objective[BetaBernoulli]
 def resolve_prior(
     prior: Any, y: Any, weight: Floats, n_classes: int, fit_intercept: bool = True
 ) -> Plateaus:
-    """Return the plateaus that a ``prior`` parameter stands for.
+    """Return the plateaus for a ``prior`` parameter.
 
-    A name stands for a weight; the centre is the share of each class, by weight. A decision that
-    must pass through the origin treats all classes alike.
+    A decision through the origin treats all classes alike.
     """
+    return named_plateaus(
+        prior, class_shares(y, weight) if fit_intercept else even_shares(n_classes)
+    )
+
+
+def named_plateaus(prior: Any, shares: Floats) -> Plateaus:
+    """Return the plateaus for a named prior, a weight centred on the class shares."""
+    n_classes = len(shares)
     if isinstance(prior, Plateaus):
         return _checked(prior, n_classes)
     if not isinstance(prior, str) or prior not in PRIORS:
         choices = ", ".join(map(repr, PRIORS))
         raise ValueError(f"prior must be one of {choices} or Plateaus; got {prior!r}.")
-    shares = class_shares(y, weight) if fit_intercept else np.full(n_classes, 1.0 / n_classes)
     if prior == "empirical":
         return centred_plateaus(0.5, shares)
     if prior == "weak":
@@ -82,6 +87,11 @@ def class_shares(y: Any, weight: Floats) -> Floats:
     """Return the share of each class, by weight."""
     counts = np.bincount(np.unique(y, return_inverse=True)[1], weight)
     return np.asarray(counts / counts.sum())
+
+
+def even_shares(n_classes: int) -> Floats:
+    """Return the same share for every class."""
+    return np.full(n_classes, 1.0 / n_classes)
 
 
 def centred_plateaus(w: float, shares: Floats) -> Plateaus:
@@ -115,55 +125,54 @@ def make_objective(
 
 
 def gaussian(l2: float, loss: Loss) -> Gaussian:
-    """Return the penalty that `l2` stands for.
+    """Return the penalty for `l2`.
 
-    Two scores of half the size and opposite signs do what one score does, and cost half as much.
-    Where there is a score for each class the penalty counts twice, so that two of them are the
-    model of two classes.
+    One score equals two scores of half its size and opposite signs, which cost half as much. Where
+    each class has a score the penalty therefore counts twice, so that both models agree.
     """
-    return Gaussian(l2 * _penalty_factor(loss))
-
-
-def _penalty_factor(loss: Loss) -> float:
-    return 1.0 if loss.n_scores == 1 else 2.0
+    return Gaussian(l2 * loss.layout.copies)
 
 
 def penalty_of(objective: Fitted) -> float:
-    """Return the penalty of an objective, as users count it."""
+    """Return the `l2` of an objective."""
     penalty = objective.penalty
     assert isinstance(penalty, Gaussian)
-    return penalty.l2 / _penalty_factor(objective.loss)
+    return penalty.l2 / objective.loss.layout.copies
 
 
 def square_length(objective: Fitted, theta: Floats) -> float:
-    """Return the squared length of the weights, as the penalty of users counts it."""
+    """Return the squared length of the weights as `l2` counts it."""
     weights = objective.weights(theta)
-    return float(weights @ weights) * _penalty_factor(objective.loss)
+    return float(weights @ weights) * objective.loss.layout.copies
 
 
 def make_descent(
     solver: str, size: int, n_scores: int, tol: float, max_iter: int
 ) -> FisherScoring | LBFGS:
-    """Return the descent of a stage: Newton steps where they are cheap beside a pass.
+    """Return the descent of a stage: Newton steps where they cost little more than a pass.
 
-    Of several scores a row the Fisher information is known but roughly; L-BFGS finds out the rest.
+    With several scores per row the Fisher information is only approximate, and L-BFGS is used.
     """
-    cheap = n_scores == 1 and size <= MAX_NEWTON
-    if solver == "lbfgs" or (solver != "fisher" and not cheap):
+    if solver == "lbfgs" or (solver != "fisher" and not takes_newton(size, n_scores)):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
     return FisherScoring(tol=tol, max_iter=max_iter)
 
 
+def takes_newton(size: int, n_scores: int, most: int = MAX_NEWTON) -> bool:
+    """Whether Newton steps cost little compared with a pass over the data."""
+    return n_scores == 1 and size <= most
+
+
 def make_start(objective: Objective[Any], tol: float) -> FisherScoring | LBFGS:
-    """Return the descent of the first step, which need not be exact."""
+    """Return the descent to the starting point, which need not be exact."""
     return make_descent("auto", objective.size, objective.n_scores, LOOSE * tol, 20)
 
 
 def robust_start(objective: Fitted, descent: Any, theta: Floats) -> Floats:
-    """Return where to start: the fit in which no row pulls harder than the median row.
+    """Return the starting point: the fit in which no row has more leverage than the median row.
 
-    The objective is not convex. From zero, a cluster of far-off rows can win the first steps, and
-    the plateaus then keep the fit where it is.
+    The objective is not convex. From zero, a cluster of outliers can dominate the first steps, and
+    the plateaus then keep the fit there.
     """
     weight = start_weight(objective.design, objective.weight)
     if weight is None:
@@ -172,10 +181,10 @@ def robust_start(objective: Fitted, descent: Any, theta: Floats) -> Floats:
 
 
 def start_weight(design: ScaledDesign, weight: Any) -> Any:
-    """Return the weights of the fit to start from; None where a bound would change none."""
+    """Return the weights of the fit to start from; None if the bound changes none."""
     bounded = weight * design.leverage(1.0, weight)
     if design.rows.all_at_least(bounded, (1.0 - 1e-6) * weight):
-        return None  # all rows are equally long, as under most kernels
+        return None  # all rows are equally long, as with most kernels
     return bounded
 
 
@@ -184,31 +193,32 @@ def anneal(
     objective: Fitted,
     theta: Floats,
     tol: float,
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> Solution:
-    """Walk through the stages; where a class is then never predicted, walk again from elsewhere.
+    """Anneal; if a class is then never predicted, anneal again from another starting point.
 
-    Where one class outweighs the others, a start may see these as outliers, and a plateau then
-    keeps the fit there. Without plateaus the objective is convex and has no such trap: the better
-    end of both ways is taken, and one that ranks rows before one that does not.
+    Where one class outweighs the others, the first start may treat these as outliers, and a
+    plateau keeps the fit there. Without plateaus the objective is convex and has no such trap: the
+    second start is its minimum. The better result is returned; one that ranks rows beats one that
+    is flat.
     """
-    first = annealing.minimise(objective, theta, callback=watch.walk(annealing.gammas))
-    if watch.stopped or predicts_all(objective.with_gamma(first.gamma), first):
+    first = annealing.minimise(objective, theta, callback=monitor.stage_callback(annealing.gammas))
+    if monitor.stopped or predicts_all(objective.with_gamma(first.gamma), first):
         return first
     start = plain_start(objective, tol)
-    with watch.task("again from elsewhere", len(annealing.gammas)):
-        tell = watch.walk(annealing.gammas, keep=False)
+    with monitor.task("again without plateaus", len(annealing.gammas)):
+        tell = monitor.stage_callback(annealing.gammas, keep=False)
         second = annealing.minimise(objective, start, callback=tell)
     n_iter = first.n_iter + second.n_iter
     flat = [is_flat(objective, found.theta) for found in (first, second)]
     better = second.value < first.value if flat[0] == flat[1] else flat[0]
-    # A walk that was cut short has a blunter loss, whose values say nothing of the other's.
-    best = second if not watch.stopped and better else first
+    # A path that was cut short has a blunter loss, and its value cannot be compared.
+    best = second if not monitor.stopped and better else first
     return replace(best, n_iter=n_iter)
 
 
 def settled_like(objective: Fitted, other: Fitted) -> Fitted:
-    """Return the objective under the plateaus, the penalty and the bound of another."""
+    """Return the objective with the plateaus, the penalty and the bound of another."""
     mine: Any = objective if other.counted is not None else objective.unbounded()
     return replace(mine, loss=other.loss, penalty=other.penalty)
 
@@ -220,15 +230,15 @@ def plain_start(objective: Fitted, tol: float) -> Floats:
 
 
 def is_flat(objective: Fitted, theta: Floats) -> bool:
-    """Whether all rows have next to the same score, though the features have something to say."""
+    """Whether all rows have nearly the same score although the features are informative."""
     weights = objective.weights(theta)
     largest, gamma = float(np.abs(weights).max(initial=0.0)), objective.loss.gamma
     if gamma * largest > MAY_BE_FLAT or gamma < _BLUNT:
         return False
-    # Where one row has nearly all the weight, the others may lie far out: small weights do there.
+    # If one row has nearly all the weight, the others may lie far out, and small weights suffice.
     if objective.rows.predicted(objective.loss, objective.scores(theta), objective.weight).all():
         return False
-    # A strong penalty makes weights small, too, but in proportion to what the features say.
+    # A strong penalty makes weights small, too, but in proportion to the gradient at zero.
     plain: Any = objective.with_loss(objective.loss.without_plateaus())
     base = theta.reshape(-1, objective.design.size).copy()
     base[:, : objective.design.n_features] = 0.0
@@ -250,7 +260,7 @@ def warn_if_flat(objective: Fitted, theta: Floats) -> None:
 
 
 def predicts_all(objective: Fitted, solution: Solution) -> bool:
-    """Whether every class is the most probable one of some example that counts."""
+    """Whether every class is predicted for some example of positive weight."""
     raw = objective.scores(solution.theta) if solution.raw is None else solution.raw
     return bool(objective.rows.predicted(objective.loss, raw, objective.weight).all())
 
@@ -262,7 +272,7 @@ def make_solver(
     tol: float,
     max_iter: int,
 ) -> Annealing:
-    """Return the annealing schedule with the descent and the search a ``solver`` names."""
+    """Return the annealing with the descent and the search for a ``solver`` parameter."""
     if not isinstance(solver, str):
         return Annealing(gammas, descent=solver, keep="last")
     if solver == "sla":
@@ -279,15 +289,15 @@ def learn(
     objective: Fitted,
     solution: Solution,
     solve: Callable[[Fitted, Floats], Solution],
-    watch: Watch,
+    monitor: FitMonitor,
 ) -> tuple[Solution, Fitted]:
-    """Alternate between plateaus with gamma, and weights, both by maximum likelihood."""
+    """Alternate maximum-likelihood fits of plateaus with gamma, and of the weights."""
     local = objective.rows.local
     y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
     one = objective.n_scores == 1
     last = objective
-    with watch.task("learn plateaus", _LEARNING_ROUNDS):
+    with monitor.task("learn plateaus", _LEARNING_ROUNDS):
         for k in range(_LEARNING_ROUNDS + one):
             raw = local(objective.scores(theta))
             loss = objective.loss
@@ -303,11 +313,11 @@ def learn(
                 theta = theta.copy()
                 theta[-1] += objective.loss.shift[0] - loss.shift[0]
             objective = objective.with_loss(loss)
-            if k > 0 and (moved < 1e-3 or watch.stopped or k == _LEARNING_ROUNDS):
+            if k > 0 and (moved < 1e-3 or monitor.stopped or k == _LEARNING_ROUNDS):
                 break
             step = solve(objective, theta)
             if is_flat(objective, step.theta):
-                # Plateaus that leave no slope are no plateaus to learn.
+                # Plateaus that flatten the fit are rejected.
                 objective = last
                 break
             theta, last = step.theta, objective

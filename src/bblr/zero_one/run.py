@@ -30,7 +30,7 @@ from bblr.solvers.zero_one import (
     separating,
 )
 from bblr.solvers.zero_one.exact import MAX_SIZE
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.zero_one.starts import (
     StopEarly,
     Timed,
@@ -63,7 +63,7 @@ class Run:
         The training rows.
     progress : Progress
         Time limit, and the best solution so far.
-    watch : Watch
+    monitor : FitMonitor
         Reports each step, and may stop the fit.
     rng : Generator
         Random numbers.
@@ -76,7 +76,7 @@ class Run:
     n_jobs: int | None
     training: Training
     progress: Progress
-    watch: Watch
+    monitor: FitMonitor
     rng: np.random.Generator
     unpack: Callable[[Any, Floats, float, float, Run], None]
 
@@ -113,7 +113,7 @@ class Run:
             progress.found(start, problem.loss(start))
             self._keep(problem.unpack, problem.slack)
             theta = self._solve_table(problem, start)
-        with self.watch.task("polish"):
+        with self.monitor.task("polish"):
             theta = middle_of_cell(problem, theta)
         progress.found(theta, problem.loss(theta))
         progress.raise_bound(problem.base)
@@ -130,7 +130,7 @@ class Run:
             theta = self._sla(design, y, weight, 0.0, design.plane, 0.0)
         else:
             objective = Objective(ZeroOne(), Gaussian(0.0), design, y, weight)
-            with self.watch.task("start"):
+            with self.monitor.task("start"):
                 start = annealed_start(design, y, weight)
             self.progress.found(start, objective.errors(start))
             self._keep(design.plane, 0.0)
@@ -144,7 +144,7 @@ class Run:
         if problem.base > 0 or refused:
             return None
         rows = np.vstack([problem.rows, problem.light]) if len(problem.light) else problem.rows
-        with self.watch.task("separation"):
+        with self.monitor.task("separation"):
             found = separating(rows, self.progress)
             y, weight = self.training.y, self.training.weight
             for theta in found:
@@ -171,7 +171,7 @@ class Run:
         def score(theta: Floats) -> Floats:
             return np.asarray(y * local(self._distances(design.plane(theta)))[counted])
 
-        with self.watch.task("separation"):
+        with self.monitor.task("separation"):
             return separate(len(counted), design.size, take, score, self.progress)
 
     def _distances(self, plane: tuple[Floats, float]) -> Any:
@@ -189,7 +189,7 @@ class Run:
         return ScaledDesign(design, weight, self.fit_intercept, z_score=self.solver == "sla")
 
     def _start(self, problem: ZeroOneProblem, design: ScaledDesign) -> Floats:
-        with self.watch.task("start"):
+        with self.monitor.task("start"):
             if self.solver in ("pcs", "csa", "bnb"):
                 return support_vector_start(problem)
             start = annealed_start(design, problem.label, problem.weight)
@@ -200,10 +200,10 @@ class Run:
 
         def unpack(estimator: Any, _best: Any, _trace: Any) -> None:
             self.unpack(estimator, *plane(np.asarray(self.progress.theta)), slack, self)
-            if self.watch.interrupted:
+            if self.monitor.interrupted:
                 estimator.reason_ = "interrupted"
 
-        self.watch.unpack, self.watch.best = unpack, self.progress
+        self.monitor.unpack, self.monitor.best = unpack, self.progress
 
     def _solve_table(self, problem: ZeroOneProblem, start: Floats) -> Floats:
         if self.solver == "mip":
@@ -224,10 +224,10 @@ class Run:
         self, solver: Any, problem: Any, start: Floats, name: str, n_jobs: int | None = None
     ) -> Floats:
         """Return the best parameters that a solver finds, reporting each step."""
-        watch, progress, steps = self.watch, self.progress, getattr(solver, "n_steps", None)
+        monitor, progress, steps = self.monitor, self.progress, getattr(solver, "n_steps", None)
         with (
-            watch.task(name, steps),
-            progress.told(lambda: watch.step("step"), counted=steps is not None),
+            monitor.task(name, steps),
+            progress.reported(lambda: monitor.step("step"), counted=steps is not None),
         ):
             found = solver.minimise(problem, start, progress, rng=self.rng, n_jobs=n_jobs)
         return np.asarray(found.theta)
@@ -246,14 +246,14 @@ class Run:
 
         def look() -> bool:
             self._keep(plane, slack)
-            return self.watch.stopped
+            return self.monitor.stopped
 
         try:
             timed = Timed(objective, progress, base)
-            with progress.told(look, counted=False):
-                solution = anneal_sigmoid(timed, GAMMAS, SEARCH, self.watch)
+            with progress.reported(look, counted=False):
+                solution = anneal_sigmoid(timed, GAMMAS, SEARCH, self.monitor)
             progress.found(solution.theta, base + objective.errors(solution.theta))
-            stopped = self.watch.stopped
+            stopped = self.monitor.stopped
             progress.reason = "stopped by a callback" if stopped else "annealing ended"
         except StopEarly as stop:
             progress.reason = str(stop)

@@ -17,7 +17,7 @@ from bblr.losses import ZeroOne
 from bblr.solvers.zero_one import Moment, Progress
 from bblr.training.callbacks import with_callbacks
 from bblr.training.link import Step, asymptotic_plateaus
-from bblr.training.monitor import Watch
+from bblr.training.monitor import FitMonitor
 from bblr.zero_one.run import Run
 from bblr.zero_one.starts import unit_normal
 
@@ -27,9 +27,9 @@ SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 MAX_TABLE = 5_000_000
 
 
-def _report(watch: Watch, moment: Moment) -> None:
+def _report(monitor: FitMonitor, moment: Moment) -> None:
     gap = (moment.loss - moment.bound) / moment.loss if moment.loss > 0 else 0.0
-    watch.say(
+    monitor.log(
         f"{moment.seconds:.2f} s: loss {moment.loss:g}, bound {moment.bound:g}, "
         f"gap {100 * gap:.0f} %"
     )
@@ -184,8 +184,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         training = adapter_of(self, X).training(y, sample_weight)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
-        watch = Watch(self, X, y, sample_weight)
-        report = partial(_report, watch) if self.verbose else None
+        monitor = FitMonitor(self, X, y, sample_weight)
+        report = partial(_report, monitor) if self.verbose else None
         progress = Progress(self.time_limit, report, self.max_steps)
         n, d = training.design.n_rows, training.design.n_features
         small = n * (d + 1) <= MAX_TABLE
@@ -194,10 +194,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
                 f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
-        with watch.over({"mip": 5, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
+        with monitor.fitting({"mip": 5, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
             run = Run(
-                self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, watch, rng,
-                ZeroOneClassifier._unpack,
+                self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, monitor,
+                rng, ZeroOneClassifier._unpack,
             )  # fmt: skip
             self._unpack(*(run.on_table() if small else run.on_rows()), run)
         return self

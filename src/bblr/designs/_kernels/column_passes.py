@@ -91,7 +91,7 @@ def blocks_value_gradient(
         own = raw[first:last]
         own[:] = intercept
         _add_columns(rows, pointer[b], values, equal, coef, own)
-        value += value_residual(fused, own, y[first:last], weight[first:last], 0, n, residual)
+        value += value_residual(fused, own, y[first:last], weight[first:last], residual)
         _pull_columns(rows, pointer[b], values, equal, residual, gradient)
         slope = 0.0
         for i in range(n):

@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import BLOCK, JIT
+from bblr._numeric.elementary import JIT
 from bblr.designs._kernels.passes import Passes
-from bblr.losses.fused import block_value_residual, value_residual
+from bblr.losses.fused import value_residual
 
+# Rows of a row-major block: they stay in the first cache between scores and gradient.
+WIDE = 64
 # Column-major blocks: long enough to amortise the loop over columns, short enough for L1.
 TALL = 1024
 
@@ -69,18 +71,14 @@ def rows_value_gradient(X, coef, intercept, y, weight, fused, raw_out, start, st
     The raw scores are written to `raw_out`.
     """
     d = X.shape[1]
-    residual = np.empty(BLOCK)
-    work = np.empty((3, BLOCK))
-    bits = np.empty(BLOCK, np.int64)
+    residual = np.empty(WIDE)
     value = 0.0
     slope = 0.0
-    for s in range(start, stop, BLOCK):
-        n = min(BLOCK, stop - s)
+    for s in range(start, stop, WIDE):
+        n = min(WIDE, stop - s)
         raw = raw_out[s : s + n]
         _rows_times(X, coef, intercept, s, n, raw)
-        value += block_value_residual(
-            fused, raw, y[s : s + n], weight[s : s + n], n, work, bits, residual
-        )
+        value += value_residual(fused, raw, y[s : s + n], weight[s : s + n], residual)
         _rows_pull(X, residual, coef.dtype.type, s, n, gradient)
         for i in range(n):
             slope += residual[i]
@@ -120,7 +118,7 @@ def columns_value_gradient(X, coef, intercept, y, weight, fused, raw_out, start,
         n = min(TALL, stop - s)
         raw = raw_out[s : s + n]
         _columns_times(X, coef, intercept, s, n, raw)
-        value += value_residual(fused, raw, y[s : s + n], weight[s : s + n], 0, n, residual)
+        value += value_residual(fused, raw, y[s : s + n], weight[s : s + n], residual)
         _columns_pull(X, residual, s, n, gradient)
         for i in range(n):
             slope += residual[i]

@@ -7,7 +7,7 @@ from numba import njit
 
 from bblr._numeric.elementary import EXACT, JIT
 from bblr.designs._kernels.passes import Passes
-from bblr.losses.fused import block_value_residual
+from bblr.losses.fused import value_residual
 
 # Rows of a block: many, for the loss is the faster for it, few enough to stay in a cache.
 _ROWS = 256
@@ -57,17 +57,13 @@ def csr_value_gradient(
     The raw scores are written to `raw`.
     """
     residual = np.empty(_ROWS)
-    work = np.empty((3, _ROWS))
-    bits = np.empty(_ROWS, np.int64)
     value = 0.0
     slope = 0.0
     for s in range(start, stop, _ROWS):
         n = min(_ROWS, stop - s)
         own = indptr[s : s + n + 1]
         csr_scores(data, indices, own, coef, intercept, 0, n, raw[s : s + n])
-        value += block_value_residual(
-            fused, raw[s : s + n], y[s : s + n], weight[s : s + n], n, work, bits, residual
-        )
+        value += value_residual(fused, raw[s : s + n], y[s : s + n], weight[s : s + n], residual)
         csr_pull(data, indices, own, residual, 0, n, gradient)
         for i in range(n):
             slope += residual[i]

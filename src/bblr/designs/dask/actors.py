@@ -1,4 +1,4 @@
-"""The actors of a fit: loaded where their rows are, asked for as a tree, replaced when lost."""
+"""The actors of a fit: created where their rows are, called as a tree, replaced when lost."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bblr.designs.dask.partition import Branch, Partition
 
 _log = logging.getLogger("bblr.dask")
 
-# Seconds to wait for a worker or for the scheduler before giving up.
+# Seconds to wait for a worker or for the scheduler.
 PATIENCE = 60.0
-# Workers that are asked at once; each asks as many others. A client alone would add up the
-# gradients of a thousand workers one by one.
+# Workers called at once; each calls as many others. A client alone would add up the gradients of
+# a thousand workers one by one.
 FAN_OUT = 8
-# Times in a row that workers may be lost: then it is the work that kills them.
+# Consecutive losses of workers after which the work itself is to blame.
 MOST_LOSSES = 5
-# Seconds between looks at the cluster while an answer is waited for.
+# Seconds between checks of the cluster while waiting for an answer.
 CHECK_EVERY = 0.5
 
 
@@ -65,7 +65,7 @@ class Actors:
         self._check = check
         self._held = held
         self._actors: dict[int, _Actor] = {}
-        # Pieces are to go as soon as their actor has them.
+        # Pieces are released as soon as their actor has them.
         self._loaded: list[ref[Any]] = []
         self._made: list[Any] = []
 
@@ -81,7 +81,7 @@ class Actors:
             self._load(self.numbers)
 
     def close(self) -> None:
-        """Let go of all actors.
+        """Release all actors.
 
         They are cancelled, not only forgotten: Dask's proxies of them live in cycles of
         references, and the traceback of an error holds on to them.
@@ -95,23 +95,23 @@ class Actors:
                 self.client.cancel(left)
 
     def only(self, numbers: Sequence[int]) -> None:
-        """Let go of all partitions but some."""
+        """Release all partitions but some."""
         self.numbers = list(numbers)
         self._actors = {number: self._actors[number] for number in numbers}
         self.branches = _tree(self._actors)
 
     def lost(self) -> list[int]:
-        """Return the partitions whose worker is gone."""
+        """Return the partitions of lost workers."""
         return [n for n, actor in self._actors.items() if actor.future.status != "finished"]
 
     def find_lost(self) -> None:
-        """Wait until the scheduler says whose worker is gone, for it may learn of it later."""
+        """Wait until the scheduler reports the lost worker, which may take a while."""
         end = time.monotonic() + PATIENCE
         while not self.lost():
             self.check_scheduler()
             workers = self._workers()
             if all(actor.address in workers for actor in self._actors.values()):
-                # Perhaps the connection was lost, and not the worker: then asking again will do.
+                # If only the connection was lost, a second call will do.
                 return
             if time.monotonic() > end:
                 raise ConnectionError(
@@ -121,7 +121,7 @@ class Actors:
             time.sleep(0.05)
 
     def mend(self) -> bool:
-        """Load what was lost again; say whether something was."""
+        """Reload what was lost; return whether anything was."""
         lost = self.lost()
         if not lost:
             return False
@@ -151,7 +151,7 @@ class Actors:
         )
 
     def _compute(self, numbers: Sequence[int]) -> dict[int, Any]:
-        """Load the pieces of some partitions, wherever Dask will."""
+        """Load the pieces of some partitions, on workers of Dask's choice."""
         places: dict[str | None, list[int]] = defaultdict(list)
         for number, place in zip(numbers, self._targets(numbers), strict=True):
             places[place].append(number)
@@ -199,7 +199,7 @@ class Actors:
         return made
 
     def _accept(self, number: int, future: Any) -> bool:
-        """Take an actor in; not one whose worker was lost as it began."""
+        """Register an actor, unless its worker was lost meanwhile."""
         from distributed import KilledWorker
 
         try:
@@ -243,7 +243,7 @@ class Actors:
             self._lost_scheduler()
 
     def _say(self, ask: Callable[[], Any]) -> Any:
-        """Ask the scheduler something."""
+        """Query the scheduler."""
         self.check_scheduler()
         try:
             return ask()

@@ -1,4 +1,4 @@
-"""The client's side of a fit on a cluster: actors, calls to all of them, and what is lost."""
+"""The client's side of a fit on a cluster: actors, calls to all of them, and recovery."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bblr.designs.dask.partition import Answer, Call, PartitionStep, Ref, found,
 
 
 class Definition:
-    """How a vector is made: a step whose vectors are definitions themselves, or numbers sent.
+    """How a vector is made: a step on other definitions, or numbers sent by the client.
 
-    It outlives the vector, so that a partition that is lost can make again what was kept on it.
+    It outlives the vector, so that a reloaded partition can remake what was kept on it.
     """
 
     __slots__ = ("args", "key", "name", "parts")
@@ -65,7 +65,7 @@ class Session(Actors):
         return Definition(next(self._keys), name, args, parts)
 
     def call(self, name: str, *args: Any, how: str = "sum", keep: Definition | None = None) -> Any:
-        """Do something on every partition and return the answers in one.
+        """Run a step on every partition and return the combined answer.
 
         Arguments may hold definitions. With `keep`, the last item of the answer stays where it
         was made, as the vector of that definition.
@@ -121,7 +121,7 @@ class Session(Actors):
                 answer: Answer = future.result(timeout=CHECK_EVERY)
                 break
             except TimeoutError:
-                # It may take long; or the answer will never come.
+                # It may take long, or never come.
                 self.check_scheduler()
                 if self.lost():
                     raise _Gone from None

@@ -16,10 +16,10 @@ from bblr.designs.rows import Vector
 from bblr.designs.sparse import SparseDesign
 from bblr.losses import Loss
 
-# Looks at the rows in one round trip; each keeps a number a row on the workers, or two.
+# Evaluations in one round trip; each keeps one or two numbers per row on the workers.
 _BATCH, _BATCH_OF_MANY_ROWS = 16, 4
 _MANY_ROWS = 10_000_000
-# Bytes of a sample of rows that are fetched, were it dense.
+# Largest sample of rows to fetch, in bytes of a dense array.
 MOST_TAKEN = 2**30
 
 
@@ -55,7 +55,7 @@ class DaskDesign(Design):
         return DaskDesign(self.rows, self.n_features, narrow=True)
 
     def taken(self, rows: NDArray[np.intp]) -> Design | None:
-        """Return the design of some rows, fetched, or None where they would take much memory."""
+        """Return the design of some rows, fetched, or None if they would take too much memory."""
         if len(rows) * self.n_features * 8 > MOST_TAKEN:
             return None
         parts = self.rows.in_order("taken", self.rows.split(rows))
@@ -101,12 +101,12 @@ class DaskDesign(Design):
     ) -> Curvature:
         """Return the second moments about the centre, of a sample where there are many rows.
 
-        The sample is the one that a single machine would draw: each partition is told how much of
-        it falls to those before.
+        The sample is the one that a single machine would draw: each partition is told how
+        many of its rows fall to the partitions before it.
         """
         rows = self.rows
         if rows.size is not size:
-            # From now on a sum of weights comes with what a sample asks for next.
+            # From now on a sum of weights comes with what a sample needs next.
             rows.size = size
             rows.forget(weight)
         spread = rows.spread(weight)
@@ -135,7 +135,7 @@ class DaskDesign(Design):
         return found
 
     def along(self, j: int | None, centre: float) -> RemoteVector:
-        """Return X[:, j] - centre as a row vector."""
+        """Return X[:, j] - centre as a per-row vector."""
         return self.rows.new(f"{self._room}.along", j, centre)
 
     def shifted(
@@ -160,5 +160,5 @@ class DaskDesign(Design):
         self.table()
 
     def curvature(self, rows: NDArray[np.intp], weight: Floats, centre: Floats) -> NoReturn:
-        """Refuse: rows are not named one by one, see `sampled_curvature`."""
+        """Refuse: rows cannot be named one by one; see `sampled_curvature`."""
         self.table()

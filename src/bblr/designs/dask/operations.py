@@ -1,6 +1,6 @@
-"""What can be done with the vectors of a partition, and how the answers of two become one.
+"""Operations on the vectors of a partition, and reductions of the answers of two.
 
-Whatever a design or `Rows` does with all rows at once is asked for by its name. Here is the rest.
+Operations of a design or of `Rows` are called by name; the rest is here.
 """
 
 from __future__ import annotations
@@ -71,8 +71,6 @@ def labels(y: NDArray[Any], weight: Floats) -> NDArray[Any]:
 
 def codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return class numbers; a label that never counts gets that of the nearest one."""
-    if len(classes) == 2:
-        return np.asarray(y > classes[0]).astype(np.intp)
     return np.minimum(np.searchsorted(classes, y), len(classes) - 1)
 
 
@@ -83,7 +81,7 @@ def kept(vector: Floats, mask: NDArray[np.uint8]) -> Floats:
 
 
 def compact(vector: NDArray[Any]) -> NDArray[Any]:
-    """Return a vector in as few bytes as hold it: a byte a label."""
+    """Return a vector in as few bytes as hold it: one byte per label."""
     if vector.dtype.kind in "fi" and len(vector):
         small = vector.astype(np.int8) if np.abs(vector).max() < 127 else vector
         if np.array_equal(small, vector):

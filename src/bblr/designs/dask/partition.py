@@ -1,4 +1,4 @@
-"""What runs on a worker: an actor a partition, with its block of rows and its vectors."""
+"""The worker's side: one actor per partition, with its block of rows and its vectors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PartitionStep(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What every partition is asked to do at once.
+    """A call to every partition.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A worker to ask: the actor that leads it, its partitions, and the workers below it."""
+    """A worker to call: its leading actor, its partitions, and the workers below it."""
 
     lead: Any
     numbers: tuple[int, ...]
@@ -78,7 +78,7 @@ class Branch(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A reduced value; or an error and its partition; or nothing, where a worker is gone."""
+    """A reduced value, or an error and its partition, or nothing if a worker was lost."""
 
     value: Any = None
     number: int | None = None
@@ -87,7 +87,7 @@ class Answer(NamedTuple):
 
 
 def fold(answers: list[Answer], how: str) -> Answer:
-    """Return the answers in one."""
+    """Return the combined answer."""
     for answer in answers:
         if answer.gone or answer.error is not None:
             return answer
@@ -148,7 +148,7 @@ class Partition:
             self.problem = str(error)
         self.rows = Rows()
         self.vectors: dict[int, Any] = {}
-        # A call that is repeated may meet the first one, still at work.
+        # A repeated call may overlap with the first one.
         self._lock = threading.Lock()
         _here[session, number] = self
 
@@ -187,7 +187,7 @@ class Partition:
         return fold(answers, call.how)
 
     def answer(self, call: Call) -> Answer:
-        """Do what a call asks, on the calling thread."""
+        """Run a call on the calling thread."""
         try:
             with self._lock:
                 value = self._work(call)
@@ -239,7 +239,7 @@ class Partition:
         return getattr(getattr(self, room) if room else self, method)(*args)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the client must know of this partition."""
+        """Return what the client must know about this partition."""
         if self.problem:
             return {"problem": self.problem}
         return {"problem": "", "rows": self.design.n_rows, "features": self.design.n_features}
@@ -249,7 +249,7 @@ class Partition:
         return getattr(self, name)
 
     def ones(self) -> Floats:
-        """Return a one a row."""
+        """Return a vector of ones."""
         return np.ones(self.design.n_rows)
 
     @SILENT
@@ -289,7 +289,7 @@ class Partition:
 
 
 def _portable(error: BaseException) -> BaseException:
-    # What cannot be pickled would close the connection instead of telling what happened.
+    # An error that cannot be pickled would close the connection without a message.
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

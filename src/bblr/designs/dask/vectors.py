@@ -1,4 +1,4 @@
-"""Row vectors that lie in partitions on a cluster: the client holds but their definitions."""
+"""Per-row vectors in the partitions of a cluster: the client holds only their definitions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bblr.designs.dask.remote_lines import search
 from bblr.designs.rows import Floats, Rows, Vector
 from bblr.losses import Loss
 
-# Sorted numbers that each partition tells of itself in the search for a median.
+# Sorted numbers that each partition reports in the search for a median.
 _POINTS = 512
 # Up to this many rows are fetched for exact line searches.
 FEW_ROWS = 200_000
 
 
 class RemoteVector:
-    """A number a row, on the workers; made there when it is first needed.
+    """One number per row, on the workers; made there when it is first needed.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _summed(name: str, kind: Callable[[Any], Any]) -> Any:
 
 
 class DaskRows(Rows):
-    """Operations on row vectors of a session.
+    """Operations on per-row vectors of a session.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class DaskRows(Rows):
         return RemoteVector(self.session, self.session.define(name, unwrapped(args)))
 
     def ask(self, name: str, *args: Any, how: str = "sum") -> Any:
-        """Return the answers of all partitions to an operation, in one."""
+        """Return the combined answer of all partitions to an operation."""
         return self.session.call(name, *unwrapped(args), how=how)
 
     def in_order(self, name: str, *args: Any) -> list[Any]:
@@ -124,13 +124,13 @@ class DaskRows(Rows):
         return [found[number] for number in self.sizes]
 
     def vector(self, values: Any) -> RemoteVector:
-        """Send numbers that lie here, one a row, to the workers."""
+        """Send local numbers, one per row, to the workers."""
         values = np.asarray(values)
         parts = {number: values[span] for number, span in self._spans.items()}
         return RemoteVector(self.session, self.session.define("parts", (), parts))
 
     def local(self, vector: Vector) -> NDArray[Any]:
-        """Return a row vector as a NumPy array: it is gathered here."""
+        """Return a per-row vector as a NumPy array: it is gathered here."""
         if isinstance(vector, np.ndarray):
             return vector
         if vector.definition.key in self._kinds:
@@ -138,7 +138,7 @@ class DaskRows(Rows):
         return np.concatenate(self.in_order("rows.local", vector))
 
     def stands(self, vector: RemoteVector, dtype: Any) -> RemoteVector:
-        """Say that a vector, of labels or weights, is gathered once if it is at all."""
+        """Mark a vector of labels or weights: it is gathered at most once."""
         self._kinds[vector.definition.key] = dtype
         return vector
 
@@ -181,18 +181,18 @@ class DaskRows(Rows):
         return self.new("operations.kept", vector, held[1])
 
     def spread(self, vector: RemoteVector) -> dict[int, Any]:
-        """Return what each partition says of its sum and its share of a sample."""
+        """Return each partition's sum and its share of a sample."""
         key = vector.definition.key
         found = self._spreads.get(key)
         if found is None:
             found = self.ask("operations.spread", vector, self.size, how="gather")
-            # A vector that nobody holds is never asked for again.
+            # A vector that is no longer referenced is never queried again.
             self._spreads = {k: v for k, v in self._spreads.items() if k in self.session.live}
             self._spreads[key] = found
         return found
 
     def forget(self, vector: RemoteVector) -> None:
-        """Ask again what partitions say of a vector."""
+        """Query the partitions about a vector again."""
         self._spreads.pop(vector.definition.key, None)
 
     def total(self, vector: Vector) -> float:

@@ -12,7 +12,7 @@ from bblr._numeric.tensors import as_numpy
 
 Floats = NDArray[np.float64]
 Matrix = Any
-"""A matrix where the rows are: a NumPy array here, a tensor elsewhere."""
+"""A matrix on the device of the rows: a NumPy array or a tensor."""
 
 # Pivots closer to one another than this share of the largest are equal but for rounding.
 _TIE = 1e-9

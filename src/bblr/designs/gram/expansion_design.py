@@ -45,7 +45,7 @@ class Expansion(NamedTuple):
         return False if self.function.name == "precomputed" else "csr"
 
     def scores(self, X: Any) -> Floats:
-        """Return the scores of an array or a sparse matrix, a column each."""
+        """Return the scores of an array or a sparse matrix, one column per score."""
         if self.function.name == "precomputed":
             chosen = X[:, self.support]
             return np.asarray(chosen @ self.weights + self.intercept, dtype=np.float64)

@@ -49,7 +49,7 @@ class KernelFunction:
     coef0: float = 0.0
 
     def __call__(self, X: Any, Z: Any) -> Floats:
-        """Return the matrix of K(x, z), a row an x, a column a z."""
+        """Return the matrix of K(x, z), one row per x and one column per z."""
         if callable(self.name):
             return _checked(self.name(X, Z), X.shape[0], Z.shape[0])
         if self.name == "laplacian":

@@ -26,13 +26,13 @@ _NUMBERS = "fiub"
 
 
 class Room:
-    """Memory for one block at a time: fresh memory would cost as much as filling it."""
+    """Reused memory for one block: allocating it anew would cost as much as filling it."""
 
     def __init__(self) -> None:
         self._memory = np.empty(0, np.uint8)
 
     def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return an array to be filled, in the memory of the one before."""
+        """Return an empty array in the same memory as the previous one."""
         size = prod(shape) * dtype.itemsize
         if self._memory.size < size:
             self._memory = np.empty(size, np.uint8)

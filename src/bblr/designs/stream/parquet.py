@@ -18,7 +18,7 @@ from bblr.designs.stream.shards import changed
 # Columns of a row group that are decoded together.
 _COLUMNS = 16
 # Bytes that an open column holds: a page, a dictionary and what they are decoded to. Row groups
-# with fewer bytes a column are cheaper decoded in whole.
+# with fewer bytes per column are cheaper to decode whole.
 _OPEN_COLUMN = 2 * 2**20
 # Bytes read from a file at once. Otherwise a whole column of a row group is.
 _BUFFER = 64 * 2**10
@@ -55,7 +55,7 @@ def open_parquet(
 
 
 class ParquetShard(RowSource):
-    """One Parquet file, opened for each pass and let go again.
+    """One Parquet file, opened for each pass and closed again.
 
     A row group is decoded in whole, some columns at a time, unless it is so large that decoding it
     in parts takes less memory: for that a page and a dictionary of every column stay open.

@@ -168,7 +168,7 @@ def known_shards(path: str | os.PathLike[str], names: Sequence[str]) -> Shards:
 
 
 class NpyShard(RowSource):
-    """One ``.npy`` file, mapped for each pass and let go again.
+    """One ``.npy`` file, mapped for each pass and unmapped again.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class NpyShard(RowSource):
 
 
 def changed(file: Path) -> ValueError:
-    """Return the error of a file that is not what it was when it was opened."""
+    """Return the error for a file that has changed since it was opened."""
     return ValueError(f"{file} has changed since it was opened; leave it alone during a fit.")
 
 

@@ -55,7 +55,7 @@ class StreamedDesign(BlockedDesign):
         return DenseDesign(some, narrow=self.narrow)
 
     def read(self) -> None:
-        """Read all rows once, for the sake of `inspect`."""
+        """Read all rows once, calling `inspect` on each block."""
         for _ in self._blocks():
             pass
 

@@ -1,1 +1,1 @@
-"""Rows as torch tensors, on a GPU above all."""
+"""Rows as torch tensors, mainly on a GPU."""

@@ -1,4 +1,4 @@
-"""Designs whose rows are torch tensors, on a GPU above all.
+"""Designs whose rows are torch tensors, mainly on a GPU.
 
 Sums over rows end in float64 whatever the rows are stored in. Rows that do not fit into the memory
 of the device stay where they are, and are sent there a block at a time in each pass.
@@ -147,7 +147,7 @@ class TorchDesign(Design):
 
     @_careful
     def scores(self, coef: Floats, intercepts: Floats) -> Tensor:
-        """Return X @ coef.T + intercepts; a single score a row has no second axis."""
+        """Return X @ coef.T + intercepts; a single score per row has no second axis."""
         own, shift = self._products(coef, intercepts)
         return _joined([(X @ own).double().add_(shift) for _, X in self._passes()])
 

@@ -115,7 +115,7 @@ class DeviceGram(Gram):
 
 
 def device_kernel(function: KernelFunction, X: Tensor, Z: Tensor) -> Tensor:
-    """Return the matrix of K(x, z), a row an x, a column a z."""
+    """Return the matrix of K(x, z), one row per x and one column per z."""
     if function.name == "laplacian":
         return torch.cdist(X, Z, p=1.0).mul_(-function.gamma).exp_()
     if function.name == "cosine":
@@ -144,7 +144,7 @@ def device_design(gram: Gram, basis: Basis) -> Design:
             features.append(gram.native(rows, basis.centres) @ basis.transform)
             count = rows.stop
     except torch.OutOfMemoryError:
-        # What a pass needs beside the features must fit as well.
+        # What else a pass needs must fit as well.
         features = features[: len(features) * 3 // 4]
     cached = torch.cat(features) if count == gram.n_rows and _room(features) else None
     return (

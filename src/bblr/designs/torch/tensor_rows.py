@@ -1,6 +1,6 @@
-"""Row vectors as torch tensors of float64, on whichever device the rows are.
+"""Per-row vectors as torch tensors of float64, on whichever device the rows are.
 
-For some hundred thousand rows on a GPU what counts is how many kernels are started.
+With some hundred thousand rows on a GPU the number of kernel launches decides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 
 class TorchRows(Rows):
-    """Operations on row vectors that are tensors.
+    """Operations on per-row vectors that are tensors.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ class TorchRows(Rows):
         self.device = device
 
     def vector(self, values: Any) -> Tensor:
-        """Return numbers that lie here, one a row, as a row vector."""
+        """Return local numbers, one per row, as a per-row vector."""
         values = torch.as_tensor(values, device=self.device)
         return values.double() if values.is_floating_point() else values.long()
 
     def local(self, vector: Vector) -> NDArray[Any]:
-        """Return a row vector as a NumPy array."""
+        """Return a per-row vector as a NumPy array."""
         found: NDArray[Any] = vector.cpu().numpy()
         return found
 
     def ones(self, like: Vector) -> Tensor:
-        """Return a vector of ones beside another one."""
+        """Return a vector of ones with the rows of another one."""
         return torch.ones(len(like), dtype=torch.float64, device=self.device)
 
     def form(self, loss: Loss) -> Any:

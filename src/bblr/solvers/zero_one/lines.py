@@ -89,7 +89,7 @@ class LineSearch:
 
 def _pull_of_wrong_rows(walker: Walker, rng: np.random.Generator) -> Floats:
     """Return the direction that helps some of the misclassified rows most."""
-    objective = walker.objective
+    objective: Any = walker.objective
     wrong = objective.rows.wrong(objective.loss, objective.y, walker.raw)
     some = wrong[rng.random(len(wrong)) < rng.random()]
     direction = objective.rmatvec(objective.rows.only(objective.y * objective.weight, some))

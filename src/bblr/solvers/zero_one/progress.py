@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Seconds without an improvement after which a step is told all the same.
+# Seconds without an improvement after which a step is reported all the same.
 _QUIET = 0.5
 
 
@@ -105,7 +105,7 @@ class Progress:
         self._halted = self._halted or reason
 
     @contextmanager
-    def told(self, tell: Callable[[], bool], counted: bool) -> Iterator[None]:
+    def reported(self, tell: Callable[[], bool], counted: bool) -> Iterator[None]:
         """Call `tell` after each step, until it says that there have been enough.
 
         Steps are what the solver counts, or else improvements.

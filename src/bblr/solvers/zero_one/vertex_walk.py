@@ -72,6 +72,7 @@ class VertexSearch:
         generators = rng.spawn(self.walks)
         places = [flat.to(theta0) for _ in range(self.walks)]
         best = [place.copy() for place in places]
+        lengths = np.sqrt(np.einsum("ij,ij->i", flat.rows, flat.rows))
         # The median, lest a single heavy row make the walk blind to the others.
         unit = float(np.median(problem.weight))
         heats = unit * self.hot * (self.cold / self.hot) ** (np.arange(self.legs + 1) / self.legs)
@@ -82,7 +83,7 @@ class VertexSearch:
             if progress.expired:
                 break
             vertex_walk(
-                flat.rows, problem.weight, places[0], best[0], generators[0],
+                flat.rows, lengths, problem.weight, places[0], best[0], generators[0],
                 min(_QUICK_STEPS, batch), heats[-1], heats[-1],
             )  # fmt: skip
             progress.found(flat.back(best[0]), problem.loss(flat.back(best[0])))
@@ -95,7 +96,7 @@ class VertexSearch:
                         if progress.expired:
                             return
                         vertex_walk(
-                            flat.rows, problem.weight, places[k], best[k], generators[k],
+                            flat.rows, lengths, problem.weight, places[k], best[k], generators[k],
                             batch, heats[leg], heats[leg + 1],
                         )  # fmt: skip
 

@@ -7,21 +7,10 @@ from math import exp, log, sqrt
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import JIT, exp_minus_abs, log_in_place
-
-# Rows of a block: its work space stays in the first cache.
-_ROWS = 256
+from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs, logarithm
 
 
-@njit(**JIT)
-def _clear(slope, bend):
-    for j in range(len(slope)):
-        slope[j] = 0.0
-        for k in range(len(slope)):
-            bend[j, k] = 0.0
-
-
-@njit(**JIT)
+@njit(**INLINE)
 def _two_plateaus(low, high, gamma, decision, y, weight, slope, bend):
     """Minus the log-likelihood of mu = low + (high - low) * sigmoid(gamma * decision + offset).
 
@@ -32,51 +21,37 @@ def _two_plateaus(low, high, gamma, decision, y, weight, slope, bend):
     offset = log(up) - log(down)
     # The offset moves with the plateaus.
     by_low, by_high = -1.0 / up, -1.0 / down
-    z, e, own = np.empty(_ROWS), np.empty(_ROWS), np.empty(_ROWS)
-    bits = np.empty(_ROWS, np.int64)
     value = 0.0
-    _clear(slope, bend)
-    for start in range(0, len(decision), _ROWS):
-        n = min(_ROWS, len(decision) - start)
-        d, label, w = decision[start:], y[start:], weight[start:]
-        for i in range(n):
-            z[i] = gamma * d[i] + offset
-        exp_minus_abs(z, e, bits, n)
-        g0, g1, g2, h00, h01, h02, h11, h12, h22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(n):
-            s = (1.0 if z[i] >= 0.0 else e[i]) / (1.0 + e[i])
-            mu = low + span * s
-            own[i] = mu if label[i] > 0.0 else 1.0 - mu
-            s1 = s * (1.0 - s)
-            s2 = span * s1 * (1.0 - 2.0 * s)
-            first = (-w[i] if label[i] > 0.0 else w[i]) / own[i]
-            second = w[i] / (own[i] * own[i])
-            m0, m1 = 1.0 - s + span * s1 * by_low, s + span * s1 * by_high
-            m2 = span * s1 * d[i]
-            g0 += first * m0
-            g1 += first * m1
-            g2 += first * m2
-            mm = -2.0 * s1 * by_low + s2 * by_low * by_low - span * s1 * by_low * by_low
-            h00 += second * m0 * m0 + first * mm
-            mm = 2.0 * s1 * by_high + s2 * by_high * by_high + span * s1 * by_high * by_high
-            h11 += second * m1 * m1 + first * mm
-            h22 += second * m2 * m2 + first * s2 * d[i] * d[i]
-            mm = s1 * (by_low - by_high) + s2 * by_low * by_high
-            h01 += second * m0 * m1 + first * mm
-            h02 += second * m0 * m2 + first * (s2 * by_low - s1) * d[i]
-            h12 += second * m1 * m2 + first * (s2 * by_high + s1) * d[i]
-        log_in_place(own, bits, n)
-        for i in range(n):
-            value -= w[i] * own[i]
-        slope[0] += g0
-        slope[1] += g1
-        slope[2] += g2
-        bend[0, 0] += h00
-        bend[0, 1] += h01
-        bend[0, 2] += h02
-        bend[1, 1] += h11
-        bend[1, 2] += h12
-        bend[2, 2] += h22
+    g0, g1, g2, h00, h01, h02, h11, h12, h22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(decision)):
+        d, w, positive = decision[i], weight[i], y[i] > 0.0
+        z = gamma * d + offset
+        e = exp_minus_abs(z)
+        s = (1.0 if z >= 0.0 else e) / (1.0 + e)
+        mu = low + span * s
+        own = mu if positive else 1.0 - mu
+        value -= w * logarithm(own)
+        s1 = s * (1.0 - s)
+        s2 = span * s1 * (1.0 - 2.0 * s)
+        first = (-w if positive else w) / own
+        second = w / (own * own)
+        m0, m1 = 1.0 - s + span * s1 * by_low, s + span * s1 * by_high
+        m2 = span * s1 * d
+        g0 += first * m0
+        g1 += first * m1
+        g2 += first * m2
+        mm = -2.0 * s1 * by_low + s2 * by_low * by_low - span * s1 * by_low * by_low
+        h00 += second * m0 * m0 + first * mm
+        mm = 2.0 * s1 * by_high + s2 * by_high * by_high + span * s1 * by_high * by_high
+        h11 += second * m1 * m1 + first * mm
+        h22 += second * m2 * m2 + first * s2 * d * d
+        mm = s1 * (by_low - by_high) + s2 * by_low * by_high
+        h01 += second * m0 * m1 + first * mm
+        h02 += second * m0 * m2 + first * (s2 * by_low - s1) * d
+        h12 += second * m1 * m2 + first * (s2 * by_high + s1) * d
+    slope[0], slope[1], slope[2] = g0, g1, g2
+    bend[0, 0], bend[0, 1], bend[0, 2] = h00, h01, h02
+    bend[1, 1], bend[1, 2], bend[2, 2] = h11, h12, h22
     return value
 
 
@@ -90,7 +65,7 @@ _FAR = 30.0
 LOG_GAMMA_SCALE = 3.0
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def plateaus_of(free):
     """Plateaus in (0, 1/2) and (1/2, 1), whatever the free parameters, and however large."""
     first = min(max(free[0], -_FAR), _FAR)
@@ -98,7 +73,7 @@ def plateaus_of(free):
     return 0.5 / (1.0 + exp(-first)), 1.0 - 0.5 / (1.0 + exp(-second))
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _penalised(free, decision, y, weight, slope, bend):
     """Minus the log-posterior of the free parameters, with its gradient and Hessian."""
     low, high = plateaus_of(free)
@@ -124,29 +99,39 @@ def _penalised(free, decision, y, weight, slope, bend):
     return value
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _turned_step(bend, slope, least, step):
-    """Write a Newton step with negative curvature turned over; return its slope.
+    """Write a Newton step with negative curvature turned over; return its slope and its reach.
 
     Jacobi's rotations find the eigenvectors of so small a matrix. No step is longer than 2.
     """
     size = len(slope)
-    vectors = np.eye(size)
-    matrix = np.empty((size, size))
+    vectors, matrix = np.empty((size, size)), bend.copy()
     for j in range(size):
         for k in range(size):
-            matrix[j, k] = bend[j, k]
+            vectors[j, k] = 1.0 if j == k else 0.0
     for _ in range(_SWEEPS):
-        off, on = 0.0, 0.0
-        for j in range(size):
-            on += matrix[j, j] ** 2
-            for k in range(j):
-                off += matrix[j, k] ** 2
-        if off <= 1e-34 * on:
-            break
+        still = True
         for j in range(size):
             for k in range(j + 1, size):
-                _rotate(matrix, vectors, j, k)
+                own, other, both = matrix[j, j], matrix[k, k], matrix[j, k]
+                if abs(both) <= 1e-17 * (abs(own) + abs(other)):
+                    continue
+                still = False
+                half = 0.5 * (other - own) / both
+                t = (1.0 if half >= 0.0 else -1.0) / (abs(half) + sqrt(half * half + 1.0))
+                c = 1.0 / sqrt(t * t + 1.0)
+                s = t * c
+                for i in range(size):
+                    a, b = matrix[i, j], matrix[i, k]
+                    matrix[i, j], matrix[i, k] = c * a - s * b, s * a + c * b
+                    matrix[j, i], matrix[k, i] = matrix[i, j], matrix[i, k]
+                    a, b = vectors[i, j], vectors[i, k]
+                    vectors[i, j], vectors[i, k] = c * a - s * b, s * a + c * b
+                matrix[j, j], matrix[k, k] = own - t * both, other + t * both
+                matrix[j, k], matrix[k, j] = 0.0, 0.0
+        if still:
+            break
     largest = 0.0
     for j in range(size):
         largest = max(largest, abs(matrix[j, j]))
@@ -158,54 +143,28 @@ def _turned_step(bend, slope, least, step):
         along /= max(abs(matrix[j, j]), 1e-8 * largest + least)
         for k in range(size):
             step[k] -= along * vectors[k, j]
-    shorter = min(1.0, 2.0 / max(_largest(step), 1e-300))
-    downhill = 0.0
+    reach, downhill = 0.0, 0.0
+    for j in range(size):
+        reach = max(reach, abs(step[j]))
+    shorter = min(1.0, 2.0 / max(reach, 1e-300))
     for j in range(size):
         step[j] *= shorter
         downhill += step[j] * slope[j]
-    return downhill
-
-
-@njit(**JIT)
-def _rotate(matrix, vectors, j, k):
-    """Make one entry off the diagonal zero."""
-    if matrix[j, k] == 0.0:
-        return
-    half = 0.5 * (matrix[k, k] - matrix[j, j]) / matrix[j, k]
-    t = (1.0 if half >= 0.0 else -1.0) / (abs(half) + sqrt(half * half + 1.0))
-    c = 1.0 / sqrt(t * t + 1.0)
-    s = t * c
-    for i in range(len(matrix)):
-        a, b = matrix[i, j], matrix[i, k]
-        matrix[i, j], matrix[i, k] = c * a - s * b, s * a + c * b
-    for i in range(len(matrix)):
-        a, b = matrix[j, i], matrix[k, i]
-        matrix[j, i], matrix[k, i] = c * a - s * b, s * a + c * b
-        a, b = vectors[i, j], vectors[i, k]
-        vectors[i, j], vectors[i, k] = c * a - s * b, s * a + c * b
-
-
-@njit(**JIT)
-def _largest(step):
-    size = 0.0
-    for j in range(len(step)):
-        size = max(size, abs(step[j]))
-    return size
+    return downhill, shorter * reach
 
 
 @njit(**JIT)
 def likeliest(free, decision, y, weight):
-    """Descend from free parameters to the likeliest ones; return them and their value.
+    """Descend from free parameters to the likeliest ones; return them, their value and plateaus.
 
     The likelihood is flat in places, and only a second-order method ends at the same point for
     the same data presented in another way. Negative curvature is turned over.
     """
-    x, slope, bend = free.copy(), np.empty(3), np.empty((3, 3))
-    there, new_slope, new_bend = np.empty(3), np.empty(3), np.empty((3, 3))
-    step = np.empty(3)
-    value = _penalised(x, decision, y, weight, slope, bend)
-    for _ in range(_STEPS):
-        downhill = _turned_step(bend, slope, 1e-12, step)
+    x, slope, bend = free.copy(), free.copy(), np.empty((3, 3))
+    there, new_slope, new_bend = free.copy(), free.copy(), np.empty((3, 3))
+    # The start itself is the end of a step of length zero: one place for all evaluations.
+    value, downhill, reach, step = np.inf, 0.0, 0.0, np.zeros_like(free)
+    for n in range(_STEPS + 1):
         t, found = 1.0, False
         for _ in range(_HALVINGS):
             for j in range(3):
@@ -215,18 +174,19 @@ def likeliest(free, decision, y, weight):
                 found = True
                 break
             t *= 0.5
-        if not found or not downhill < 0.0:
+        if not found or (n > 0 and not downhill < 0.0):
             break
         x, there = there, x
         slope, new_slope = new_slope, slope
         bend, new_bend = new_bend, bend
         value = new
-        if t * _largest(step) < _STILL:
+        if n > 0 and t * reach < _STILL:
             break
-    return x, value
+        downhill, reach = _turned_step(bend, slope, 1e-12, step)
+    return x, value, plateaus_of(x)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _one_plateau(free, below, y, weight, most, slope, bend):
     """Minus the log-posterior of P(k) = w / K + (1 - w) * softmax_k(gamma * below), per weight.
 
@@ -236,7 +196,7 @@ def _one_plateau(free, below, y, weight, most, slope, bend):
     rows, classes = below.shape
     share = 1.0 / (1.0 + exp(-min(max(free[0], -_FAR), _FAR)))
     w, gamma = most * share, exp(min(max(free[1], -_FAR), _FAR))
-    _clear(slope, bend)
+    slope[0], slope[1], bend[0, 0], bend[0, 1], bend[1, 1] = 0.0, 0.0, 0.0, 0.0, 0.0
     value, total = 0.0, 0.0
     for i in range(rows):
         norm, first, second = 0.0, 0.0, 0.0
@@ -280,12 +240,11 @@ def _one_plateau(free, below, y, weight, most, slope, bend):
 @njit(**JIT)
 def likeliest_plateau(free, below, y, weight, most):
     """Descend to the likeliest weight and sharpness of a link with one plateau for all classes."""
-    x, slope, bend = free.copy(), np.empty(2), np.empty((2, 2))
-    there, new_slope, new_bend = np.empty(2), np.empty(2), np.empty((2, 2))
-    step = np.empty(2)
-    value = _one_plateau(x, below, y, weight, most, slope, bend)
-    for _ in range(_STEPS):
-        downhill = _turned_step(bend, slope, 1e-14, step)
+    x, slope, bend = free.copy(), free.copy(), np.empty((2, 2))
+    there, new_slope, new_bend = free.copy(), free.copy(), np.empty((2, 2))
+    # The start itself is the end of a step of length zero: one place for all evaluations.
+    value, downhill, reach, step = np.inf, 0.0, 0.0, np.zeros_like(free)
+    for n in range(_STEPS + 1):
         t, found = 1.0, False
         for _ in range(_HALVINGS):
             for j in range(2):
@@ -295,12 +254,13 @@ def likeliest_plateau(free, below, y, weight, most):
                 found = True
                 break
             t *= 0.5
-        if not found or not downhill < 0.0:
+        if not found or (n > 0 and not downhill < 0.0):
             break
         x, there = there, x
         slope, new_slope = new_slope, slope
         bend, new_bend = new_bend, bend
         value = new
-        if t * _largest(step) < _STILL:
+        if n > 0 and t * reach < _STILL:
             break
+        downhill, reach = _turned_step(bend, slope, 1e-14, step)
     return x, value

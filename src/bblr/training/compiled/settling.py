@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from math import exp
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
-from bblr._numeric.elementary import JIT
+from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 from bblr.designs.small_tables import cholesky, second_moments
 from bblr.losses.fused import fisher_weights, value_residual
 
@@ -16,23 +13,7 @@ from bblr.losses.fused import fisher_weights, value_residual
 _ROWS = 256
 
 
-class Limits(NamedTuple):
-    """How far penalty and plateaus may go.
-
-    `total` is the weight of all rows, `imagined` that of rows which are added to them, and
-    `least_rest` the least that a row leaves to others.
-    """
-
-    least_l2: float
-    most_l2: float
-    total: float
-    imagined: float
-    most_low: float
-    em_steps: int
-    least_rest: float
-
-
-@njit(**JIT)
+@njit(**INLINE)
 def stray_share(own, codes, weight, low, pseudo, total, most, steps):
     """Rates of labels that have nothing to do with their row, by expectation and maximisation.
 
@@ -40,21 +21,21 @@ def stray_share(own, codes, weight, low, pseudo, total, most, steps):
     add to each class, `total` the weight of all rows, imagined ones included. Of two classes no
     rate exceeds `most`; of more their sum does not.
     """
-    classes = len(low)
-    low = low.copy()
+    classes, low = len(low), low.copy()
     # Class after class, so that inner loops look up nothing.
-    ends = np.zeros(classes + 1, np.int64)
-    for i in range(len(codes)):
-        ends[codes[i] + 1] += 1
+    ends, grouped, filled = np.empty(classes + 1, np.int64), np.empty((2, len(own))), 0
     for k in range(classes):
-        ends[k + 1] += ends[k]
-    place, grouped = ends[:classes].copy(), np.empty((2, len(own)))
-    for i in range(len(codes)):
-        k = codes[i]
-        grouped[0, place[k]], grouped[1, place[k]] = own[i], weight[i]
-        place[k] += 1
+        ends[k] = filled
+        for i in range(len(codes)):
+            if codes[i] == k:
+                grouped[0, filled], grouped[1, filled] = own[i], weight[i]
+                filled += 1
+    ends[classes] = filled
+    taken = 0.0
+    for k in range(classes):
+        taken += low[k]
     for _ in range(steps):
-        span = 1.0 - low.sum()
+        span, taken = 1.0 - taken, 0.0
         for k in range(classes):
             floor, found = low[k], 0.0
             p, w = grouped[0, ends[k] : ends[k + 1]], grouped[1, ends[k] : ends[k + 1]]
@@ -62,15 +43,18 @@ def stray_share(own, codes, weight, low, pseudo, total, most, steps):
                 for i in range(len(p)):
                     found += w[i] * floor / (floor + span * p[i])
             low[k] = (pseudo[k] + found) / total
-            if classes == 2 and low[k] > most:
-                low[k] = most
-        if classes > 2 and low.sum() > most:
-            low *= most / low.sum()
+            if classes == 2:
+                low[k] = min(low[k], most)
+            taken += low[k]
+        if classes > 2 and taken > most:
+            for k in range(classes):
+                low[k] *= most / taken
+            taken = most
     return low
 
 
-@njit(**JIT)
-def inverse_factor(Zt, weight, l2, penalised, total):
+@njit(**INLINE)
+def _inverse_factor(Zt, weight, l2, penalised, total):
     """Return the inverse of the Cholesky factor of the information, and how much is settled.
 
     The information is Zt diag(weight) Zt' plus the penalty's; settled is the number of weights
@@ -79,9 +63,11 @@ def inverse_factor(Zt, weight, l2, penalised, total):
     size = len(Zt)
     matrix = np.empty((size, size))
     second_moments(Zt, weight, matrix)
+    inverse = np.empty((size, size))
     for j in range(size):
         matrix[j, j] += 1e-9 * max(total, 1.0) + (l2 if j < penalised else 0.0)
-    inverse = np.zeros((size, size))
+        for k in range(size):
+            inverse[j, k] = 0.0
     if not cholesky(matrix):
         return inverse, -1.0
     for j in range(size):
@@ -100,8 +86,8 @@ def inverse_factor(Zt, weight, l2, penalised, total):
     return inverse, settled
 
 
-@njit(**JIT)
-def row_variances(Zt, inverse, out):
+@njit(**INLINE)
+def _row_variances(Zt, inverse, out):
     """Write the variance of the score of each row under the covariance inverse' inverse."""
     size, n = Zt.shape
     along = np.empty(_ROWS)
@@ -122,35 +108,35 @@ def row_variances(Zt, inverse, out):
 
 
 @njit(**JIT)
-def alone_scores(fused, Zt, raw, y, unit, inverse, least_rest):
-    """Return the scores that rows would have if they had not been trained on, to first order."""
+def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_rest):
+    """Return the scores that rows would have if they had not been trained on, to first order.
+
+    A row may be taken away by no more than leaves `least_rest` to others; `unit` is the weight
+    that goes with it. With the scores comes the number of weights that the data have settled, -1
+    where the information has no factor.
+    """
     n = len(raw)
-    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.ones(n)
-    value_residual(fused, raw, y, ones, 0, n, slope)
+    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    fisher_weights(fused, raw, weight, curvature)
+    inverse, settled = _inverse_factor(Zt, curvature, l2, penalised, total)
+    _row_variances(Zt, inverse, alone)
+    for i in range(n):
+        ones[i] = 1.0
+    value_residual(fused, raw, y, ones, slope)
     fisher_weights(fused, raw, ones, curvature)
-    row_variances(Zt, inverse, alone)
     for i in range(n):
         h = unit[i] * alone[i]
         alone[i] = raw[i] + h * slope[i] / max(1.0 - h * curvature[i], least_rest)
-    return alone
+    return alone, settled
 
 
 @njit(**JIT)
-def settle_round(Zt, raw, y, weight, unit, fused, square, penalised, l2, low, pseudo, limits):
-    """Return the penalty and the plateaus that suit a fit to two classes.
-
-    `square` is the squared length of its weights, `pseudo` what imagined rows add to each class.
-    """
-    n, gamma = len(raw), fused[1]
-    fisher, own, codes = np.empty(n), np.empty(n), np.empty(n, np.int64)
-    fisher_weights(fused, raw, weight, fisher)
-    inverse, settled = inverse_factor(Zt, fisher, l2, penalised, limits.total)
-    new_l2 = max(max(settled, 0.0) / max(square, 1e-300), limits.least_l2)
-    alone = alone_scores(fused, Zt, raw, y, unit, inverse, limits.least_rest)
-    for i in range(n):
+def stray_rates_of_two(alone, y, weight, gamma, low, pseudo, total, most, steps):
+    """Return the plateaus that scores say which were not trained on; see `stray_share`."""
+    own, codes = np.empty(len(y)), np.empty(len(y), np.int64)
+    for i in range(len(y)):
         z = gamma * y[i] * alone[i]
-        own[i] = 1.0 / (1.0 + exp(-z)) if z >= 0.0 else exp(z) / (1.0 + exp(z))
+        e = exp_minus_abs(z)
+        own[i] = (1.0 if z >= 0.0 else e) / (1.0 + e)
         codes[i] = 1 if y[i] > 0.0 else 0
-    total = limits.total + limits.imagined
-    new_low = stray_share(own, codes, weight, low, pseudo, total, limits.most_low, limits.em_steps)
-    return min(new_l2, limits.most_l2), new_low
+    return stray_share(own, codes, weight, low, pseudo, total, most, steps)

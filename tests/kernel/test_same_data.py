@@ -1,0 +1,76 @@
+"""The same data in another form give the same kernel model: columns, signs, copies, constants."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+
+from bblr import KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr._numeric.arrays import by_distances, column_variances
+
+MODELS = [
+    KernelBBLRClassifier(random_state=0),
+    KernelBBLRClassifier(kernel="laplacian", random_state=0),
+    KernelBBLRClassifier(sparsity="backward", random_state=0),
+    KernelBBLRClassifier(sparsity="gauss-laplace", random_state=0),
+    KernelBBLRClassifier(max_centers=40, random_state=0),
+    KernelBBLRClassifierCV(l2s=[0.1, 1.0], random_state=0),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    rng = np.random.default_rng(0)
+    return np.column_stack([X, 2 + rng.normal(size=(120, 2)), rng.integers(2, size=120)]), y
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("change", ["columns", "signs", "constant", "rows", "copies", "labels"])
+def test_the_same_data_in_another_form(data, model, change):
+    X, y = data
+    expected = clone(model).fit(X, y).decision_function(X)
+    other, to_fit, weight, sign = X, slice(None), None, 1
+    labels = y
+    if change == "columns":
+        other = X[:, [3, 0, 4, 2, 1]]
+    elif change == "signs":
+        other = X * [-1, 1, -1, -1, 1]
+    elif change == "constant":
+        other = np.column_stack([X[:, :2], np.full(len(X), 3.0), X[:, 2:]])
+    elif change == "rows":
+        to_fit = np.random.default_rng(1).permutation(len(X))
+    elif change == "copies":
+        if isinstance(model, KernelBBLRClassifierCV):
+            pytest.skip("folds are drawn by row")
+        other, labels = np.vstack([X, X[:30]]), np.append(y, y[:30])
+        weight = np.r_[np.full(30, 0.5), np.ones(90), np.full(30, 0.5)]
+    else:
+        labels, sign = 1 - y, -1
+    fitted = clone(model).fit(other[to_fit], labels[to_fit], weight)
+    found = sign * fitted.decision_function(other[: len(X)])
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_an_order_by_distances_is_one_of_the_rows_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.7)
+    expected = X[by_distances(X)]
+    columns, signs, rows = rng.permutation(4), np.array([-1, 1, -1, 1]), rng.permutation(50)
+    np.testing.assert_array_equal(X[rows][by_distances(X[rows])], expected)
+    np.testing.assert_array_equal(X[by_distances((X * signs)[:, columns])], expected)
+    np.testing.assert_array_equal(X[by_distances(sparse.csr_matrix(X))], expected)
+    monkeypatch.setattr("bblr._numeric.arrays._MOST_ENTRIES", 0)
+    wide = X[by_distances(sparse.csr_matrix(X))]
+    moved = by_distances(sparse.csr_matrix((X * signs)[rows][:, columns]))
+    np.testing.assert_array_equal(X[rows][moved], wide)
+
+
+def test_variances_of_columns():
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(3, 2, size=(40, 3)) * (rng.random((40, 3)) < 0.6), rng.random(40)
+    mean = np.average(X, axis=0, weights=weight)
+    expected = np.average((X - mean) ** 2, axis=0, weights=weight)
+    np.testing.assert_allclose(column_variances(X, weight), expected)
+    np.testing.assert_allclose(column_variances(sparse.csr_matrix(X), weight), expected)
