@@ -148,9 +148,7 @@ def test_curves_are_those_of_the_library(computed):
             close(line, LOSSES[name].sharpened(setting["gamma"]).value(1, raw), (name, setting))
         close(as_float(found["threshold"]), loss.threshold, setting)
         with np.errstate(divide="ignore"):
-            ends = -np.log(
-                [prior.a, prior.a + prior.b, prior.low[0], prior.low[0] + prior.b]
-            )
+            ends = -np.log([prior.a, prior.a + prior.b, prior.low[0], prior.low[0] + prior.b])
         close([as_float(end) for end in found["plateaus"]], ends, setting)
 
 
@@ -237,7 +235,11 @@ def test_presets_mean_what_they_say(seen):
     assert of_counts(weak) == Plateaus.weak()
     assert presets["logistic"]["alpha"] == presets["logistic"]["beta"] == 0
     assert presets["logistic"]["gamma"] == 1
-    assert presets["missed positives cost more"]["alpha"] < 10 < presets["missed positives cost more"]["beta"]
+    assert (
+        presets["missed positives cost more"]["alpha"]
+        < 10
+        < presets["missed positives cost more"]["beta"]
+    )
 
 
 def test_what_is_drawn_is_what_is_computed(seen):
