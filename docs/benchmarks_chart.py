@@ -48,8 +48,9 @@ def ratios(record: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def draw(found: Mapping[str, Mapping[str, float]]) -> str:
+def drawn() -> str:
     """Return the chart as SVG."""
+    found = ratios(json.loads(RECORD.read_text(encoding="utf-8")))
     return dot_chart(
         "Times of six baselines relative to bblr, by kind of work",
         list(WORK.values()),
@@ -64,5 +65,4 @@ def draw(found: Mapping[str, Mapping[str, float]]) -> str:
 
 
 if __name__ == "__main__":
-    found = ratios(json.loads(RECORD.read_text(encoding="utf-8")))
-    CHART.write_text(draw(found), encoding="utf-8")
+    CHART.write_text(drawn(), encoding="utf-8")

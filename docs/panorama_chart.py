@@ -45,8 +45,9 @@ def relative_errors(report: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def draw(errors: dict[str, dict[str, float]]) -> str:
+def drawn() -> str:
     """Return the chart as SVG."""
+    errors = relative_errors(REPORT.read_text(encoding="utf-8"))
     return dot_chart(
         "Relative errors of seven methods under seven conditions",
         list(CONDITIONS.values()),
@@ -60,4 +61,4 @@ def draw(errors: dict[str, dict[str, float]]) -> str:
 
 
 if __name__ == "__main__":
-    CHART.write_text(draw(relative_errors(REPORT.read_text("utf-8"))), encoding="utf-8")
+    CHART.write_text(drawn(), encoding="utf-8")

@@ -28,9 +28,12 @@ __all__ = ["draw", "main", "render"]
 TITLE = """# Benchmarks
 
 <!-- Written by `python -m research.benchmarks.page` from {record}; change that, not this. -->"""
-CHART = """![Time of a fit relative to bblr by kind of work: on dense tables the baselines take longer, on
-text and in searches by cross-validation some take less]({folder}/overview.svg)"""
-INTRO = """Times of `bblr` against its baselines, from `python -m research.benchmarks --json {record}`.
+CHART = (
+    "![Times relative to bblr by kind of work: baselines take longer on dense tables, some take "
+    "less on text and in searches by cross-validation]({folder}/overview.svg)"
+)
+INTRO = """\
+Times of `bblr` against its baselines, from `python -m research.benchmarks --json {record}`.
 Baselines run in the same process, in turns, and the best of several runs counts; every method has
 its own defaults. Errors stand next to times, so that stopping early wins nothing. † marks methods
 that stopped at their own limit of iterations. [Machines, versions](#where-and-when) come last."""
