@@ -32,8 +32,8 @@ SLOW = {
     "research", "structured", "zero_one", "inputs/test_out_of_core.py", "inputs/test_torch.py",
     "kernel/test_kernel_cv.py", "linear/test_conformity.py", "numeric/test_zero_one.py",
     "solvers/test_zero_one.py", "test_docs_site.py", "test_gallery.py", "test_playground.py",
-    "test_public_names.py", "test_release.py", "test_scale.py", "training/test_callbacks.py",
-    "training/test_interrupt.py",
+    "test_public_names.py", "test_quickstart.py", "test_release.py", "test_scale.py",
+    "training/test_callbacks.py", "training/test_interrupt.py",
 }  # fmt: skip
 
 
