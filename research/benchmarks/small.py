@@ -253,7 +253,7 @@ import resource, subprocess, sys, tempfile
 from pathlib import Path
 import numpy as np
 folder = tempfile.TemporaryDirectory()
-rows, model, scored = (str(Path(folder.name) / name) for name in ("rows.csv", "model", "out.csv"))
+rows, model, scored = (str(Path(folder.name) / name) for name in ("rows.csv", "m.bblr", "out.csv"))
 X = np.random.default_rng(0).normal(size=(200, 4)).round(3)
 lines = [",".join(map(str, row)) + "," + ("yes" if row[0] > 0 else "no") for row in X]
 Path(rows).write_text("\\n".join(["a,b,c,d,y", *lines]) + "\\n")
