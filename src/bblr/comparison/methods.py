@@ -26,6 +26,7 @@ __all__ = [
     "REPEATS",
     "Factory",
     "Method",
+    "find_method",
     "scaled",
     "select_file_methods",
     "select_methods",
@@ -142,6 +143,15 @@ def select_file_methods(names: Iterable[str] | None = None) -> tuple[Method, ...
     chosen = select_methods(usual if names is None else names)
     baselines = tuple(METHODS[name] for name in usual if name in FILE_METHODS[:2])
     return (*baselines, *(method for method in chosen if method not in baselines))
+
+
+def find_method(name: str) -> Method | None:
+    """Look up a method of any name that a record may hold; None for one of somebody's own."""
+    try:
+        (found,) = select_methods([name])
+    except ValueError:
+        return None
+    return found
 
 
 def _is_there(name: str) -> bool:

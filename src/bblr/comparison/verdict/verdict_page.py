@@ -24,7 +24,7 @@ from bblr.comparison.document import (
     shown,
 )
 from bblr.comparison.figures import curve_panels, gain_panel, value_panel
-from bblr.comparison.methods import METHODS
+from bblr.comparison.methods import find_method
 from bblr.comparison.records import Record
 from bblr.comparison.report import marked, trouble
 from bblr.comparison.sources import Table
@@ -205,7 +205,7 @@ def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
     final = found.final
     if final is None or "failure" in final:
         return
-    known = METHODS.get(final["method"])
+    known = find_method(final["method"])
     blocks: list[Block] = [known.description if known else final["label"]]
     if final.get("code"):
         blocks += [
@@ -295,7 +295,7 @@ def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
     )  # fmt: skip
     yield Heading("Methods")
     labels = {record["method"]: record["label"] for record in records}
-    known = {name: METHODS.get(name) for name in labels}
+    known = {name: find_method(name) for name in labels}
     yield Bullets(
         [
             (f"{labels[name]}:", f"{m.estimator}. {m.description}" if m else name)

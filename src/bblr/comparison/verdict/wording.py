@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from bblr.comparison.document import DASH
-from bblr.comparison.methods import METHODS
+from bblr.comparison.methods import find_method
 from bblr.comparison.verdict.metrics import METRICS
 from bblr.comparison.verdict.paired import Interval
 from bblr.comparison.verdict.standings import BASELINE, MAJORITY, Line, Standing
@@ -62,7 +62,7 @@ def remarks(standing: Standing) -> list[str]:
 
 
 def _spoken(standing: Standing, name: str | None) -> str:
-    method = METHODS.get(str(name))
+    method = find_method(str(name))
     line = standing.line(name)
     label = line.label if line else str(name)
     return (method.spoken if method else "") or label
@@ -145,7 +145,9 @@ _HEADS = {"error": "Error\n%", "balanced": "Bal.\n%", "log-loss": "Log\nloss"}
 def table(standing: Standing) -> pd.DataFrame:
     """Lay a standing out as texts: the chosen metric, its interval, the difference, the rest."""
     name = standing.metric.name
-    others = [each for each in ("error", "balanced", "auc", "log-loss", "f1") if each != name]
+    others = [each for each in ("error", "balanced", "auc", "log-loss") if each != name]
+    # With three digits, the intervals leave room for two more columns on 80.
+    others = others[: 3 if name in _PERCENT else 2]
     baseline = standing.line(BASELINE)
     rows = []
     for line in standing.lines:
@@ -158,7 +160,7 @@ def table(standing: Standing) -> pd.DataFrame:
             row[f"95 %, against\n{baseline.label}"] = _shown_ends(
                 name, _difference(standing, line), signed=True
             )
-        row |= {_head(each): shown_value(each, line.metrics.get(each)) for each in others[:3]}
+        row |= {_head(each): shown_value(each, line.metrics.get(each)) for each in others}
         row["Sec."] = DASH if line.seconds != line.seconds else f"{line.seconds:.2f}"
         rows.append(row)
     return pd.DataFrame(rows)
