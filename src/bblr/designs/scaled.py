@@ -246,7 +246,7 @@ class ScaledDesign:
 
     @cached_property
     def _reach(self) -> Vector:
-        if not self.rare.any():
+        if not (self.rare & (self.scale < np.inf)).any():
             return self.square_lengths
         # In mostly-zero columns a long row is one with many entries, not an outlier.
         return self.design.square_norm(self.centre, np.where(self.rare, np.inf, self.scale)) + 1.0

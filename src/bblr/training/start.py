@@ -323,4 +323,5 @@ def learn(
             theta, last = step.theta, objective
             trace += step.trace
             n_iter += step.n_iter
-    return replace(solution, theta=theta, trace=trace, n_iter=n_iter), objective
+    # Its scores were those of other weights.
+    return replace(solution, theta=theta, trace=trace, n_iter=n_iter, raw=None), objective
