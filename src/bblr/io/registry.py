@@ -19,7 +19,7 @@ from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.io.columns.column_kinds import CategoryColumn, DateColumn, NumberColumn, TextColumn
 from bblr.io.columns.text_features import TextFeatures
 from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
-from bblr.io.model import SavedModel, Scaling
+from bblr.io.model import SavedModel, Scaling, Typical
 from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
 from bblr.kernel.kernel_search import GridCell
 from bblr.losses import LOSSES, Loss
@@ -55,7 +55,7 @@ class Entry:
         Whether an object whose parts are of the right kinds makes sense as a whole.
     """
 
-    cls: type
+    cls: type[Any]
     required: str = ""
     optional: str = ""
     sound: Callable[[Any], bool] = lambda _: True
@@ -146,13 +146,19 @@ def _scaling(scaling: Scaling) -> bool:
     return bool(scaling.scale.all()) and (shift is None or shift.shape == scaling.scale.shape)
 
 
+def _typical(typical: Typical) -> bool:
+    return typical.mean.shape == typical.spread.shape and bool((typical.spread >= 0).all())
+
+
 def _file_model(model: SavedModel) -> bool:
     features = getattr(model.classifier, "n_features_in_", None)
     scaled = features if model.scaling is None else len(model.scaling.scale)
     known = hasattr(model.classifier, "classes_")
     # They are shown on a terminal, which must not be told what to do.
     shown = all(text.isprintable() for pair in model.versions.items() for text in pair)
-    return known and shown and features == scaled == model.layout.n_features and model.rows > 0
+    typical = features if model.typical is None else len(model.typical.mean)
+    right = features == scaled == typical == model.layout.n_features
+    return known and shown and right and model.rows > 0
 
 
 # Parameters of estimators that `predict` takes as they are; `fit` looks at the others.
@@ -255,6 +261,7 @@ TYPES: dict[str, Entry] = {
         Entry(TableLayout, sound=_table),
         Entry(SvmlightLayout),
         Entry(Scaling, sound=_scaling),
+        Entry(Typical, sound=_typical),
         Entry(SavedModel, sound=_file_model),
     )
 }
