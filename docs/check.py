@@ -20,9 +20,10 @@ from urllib.parse import unquote, urlsplit
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-WIDTHS = {"light": (360, 1280), "dark": (360, 1280)}
+WIDTHS = (360, 1280)
+THEMES = ("light", "dark")
 # Pages in one browser at a time.
-BATCH = 20
+BATCH = 12
 # What the theme tells about itself.
 CHATTER = re.compile(r'"(\[PST\]:|Got invalid theme mode: \. Resetting to auto)')
 
@@ -52,6 +53,11 @@ window.addEventListener("load", () => setTimeout(() => {{
     return {{
       page: frame.dataset.page, width: frame.dataset.width, theme: page.dataset.theme || "",
       wide: wide.slice(0, 3).map((e) => e.tagName + " " + e.textContent.trim().slice(0, 40)),
+      // The page itself, its header and its footer included.
+      page_wide: Math.max(page.scrollWidth, inside.body.scrollWidth) - page.clientWidth,
+      cut: Array.from(inside.querySelectorAll("iframe"))
+        .map((f) => f.contentDocument.documentElement.scrollHeight - f.clientHeight)
+        .filter((hidden) => hidden > 0),
       broken: Array.from(inside.images)
         .filter((image) => image.complete && !image.naturalWidth).map((image) => image.src),
     }};
@@ -111,7 +117,7 @@ def wrong_links(site: Path) -> Iterator[str]:
 def wrong_pages(site: Path) -> Iterator[str]:
     """Yield what a browser finds wrong with the pages, light and dark, narrow and wide."""
     pages = [path.relative_to(site).as_posix() for path in _pages(site)]
-    for theme in WIDTHS:
+    for theme in THEMES:
         for start in range(0, len(pages), BATCH):
             yield from _seen(site, pages[start : start + BATCH], theme)
 
@@ -121,7 +127,7 @@ def _seen(site: Path, pages: list[str], theme: str) -> Iterator[str]:
         f'<iframe data-page="{page}" data-width="{width}" src="{(site / page).as_uri()}" '
         f'style="width:{width}px;height:900px;border:0"></iframe>\n'
         for page in pages
-        for width in WIDTHS[theme]
+        for width in WIDTHS
     )
     with tempfile.TemporaryDirectory() as folder:
         harness = Path(folder, "harness.html")
@@ -132,6 +138,10 @@ def _seen(site: Path, pages: list[str], theme: str) -> Iterator[str]:
         where = f"{found['page']} at {found['width']} px, {theme}"
         if found["wide"]:
             yield f"{where}: too wide: {', '.join(found['wide'])}"
+        if found["page_wide"] > 0:
+            yield f"{where}: the page is {found['page_wide']} px wider than the window"
+        if found["cut"]:
+            yield f"{where}: frames that hide {found['cut']} px of their page"
         if found["broken"]:
             yield f"{where}: images that do not load: {found['broken']}"
         if found["theme"] not in ("", theme):
@@ -142,6 +152,9 @@ def _browse(harness: Path, profile: Path, theme: str) -> tuple[list[dict], list[
     assert CHROMIUM is not None
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
     command += ["--allow-file-access-from-files", "--enable-logging=stderr", "--no-first-run"]
+    # It is to talk to nobody.
+    command += ["--disable-quic", "--disable-background-networking", "--disable-component-update"]
+    command += ["--disable-sync"]
     command += ["--virtual-time-budget=60000", f"--user-data-dir={profile}"]
     # 0 is dark, 1 is light.
     command += [f"--blink-settings=preferredColorScheme={int(theme == 'light')}", harness.as_uri()]

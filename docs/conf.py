@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 import figures  # noqa: E402
+import gallery_cards  # noqa: E402
 import reference  # noqa: E402
 
 from bblr import __version__  # noqa: E402
@@ -29,6 +31,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
@@ -53,7 +56,8 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
-    "within_subsection_order": "gallery_order.InOrder",
+    "within_subsection_order": "gallery_cards.InOrder",
+    "image_scrapers": ("gallery_cards.keep_panel",),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
@@ -65,21 +69,29 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "bblr"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["bblr.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_use_index = html_domain_indices = False
 html_theme_options = {
     "logo": {"text": "bblr"},
-    "navbar_end": ["theme-switcher"],
+    "navbar_start": ["navbar-logo", "version"],
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["source", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
 }
 html_sidebars = {"index": []}
+
+
+# Where the code can be read: the repository that pyproject.toml names, or else its pages here.
+with (ROOT / "pyproject.toml").open("rb") as file:
+    html_context = {"repository": tomllib.load(file)["project"].get("urls", {}).get("Repository")}
 
 
 # Pages of the site whose text stands at the root of the repository.
@@ -98,6 +110,8 @@ def _read_source(app: Any, name: str, source: list[str]) -> None:
         source[0] = re.sub(r"\]\((?!\w+:)(?:docs/)?", "](", text)
     for link, page in HERE_INSTEAD.items():
         source[0] = source[0].replace(f"]({link}", f"]({page}")
+    # The empty line that ends a doctest would be shown.
+    source[0] = re.sub(r"^(```python\n>>> (?:.|\n)*?)\n\n```$", r"\1\n```", source[0], flags=re.M)
     # In a file the name of another file is a good name for a link; on a page its title is.
     source[0] = re.sub(r"\[[\w./]+\.md\]\((?=[^)]*\.md)", "[](", source[0])
 
@@ -110,5 +124,7 @@ def _copy_playground(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
+    # After the gallery has been made.
+    app.connect("builder-inited", gallery_cards.use_panels, priority=900)
     app.connect("source-read", _read_source)
     app.connect("build-finished", _copy_playground)

@@ -8,10 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
+from dot_chart import BLUE, GREEN, GREY, ORANGE, PINK, SKY, dot_chart
 
 DOCS = Path(__file__).resolve().parent
 REPORT = DOCS.parent / "research" / "panorama" / "record" / "report.md"
@@ -26,20 +23,15 @@ CONDITIONS = {
     "outliers": "10 % outliers, one class",
     "random-outliers": "10 % outliers, any class",
 }
-# Colours of docs/drawing.py: legible on white and on black.
 METHODS = {
-    "BBLRCV": ("BBLRClassifierCV()", "#0a84c6", "o"),
-    "BBLR": ("BBLRClassifier()", "#0a84c6", "D"),
-    "LR": ("logistic regression, tuned", "#8a8a8a", "|"),
-    "SVM": ("linear SVM", "#56b4e9", "x"),
-    "CL": ("cleanlab's CleanLearning", "#cc79a7", "s"),
-    "HGB": ("gradient boosting", "#e07b00", "^"),
-    "RF": ("random forest", "#009e73", "v"),
+    "BBLRCV": ("BBLRClassifierCV()", BLUE, "o"),
+    "BBLR": ("BBLRClassifier()", BLUE, "D"),
+    "LR": ("logistic regression, tuned", GREY, "|"),
+    "SVM": ("linear SVM", SKY, "x"),
+    "CL": ("cleanlab's CleanLearning", PINK, "s"),
+    "HGB": ("gradient boosting", ORANGE, "^"),
+    "RF": ("random forest", GREEN, "v"),
 }
-_STYLE = (
-    "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>\n"
-    "<title>Relative errors of seven methods under seven conditions</title>\n"
-)
 
 
 def relative_errors(report: str) -> dict[str, dict[str, float]]:
@@ -53,34 +45,20 @@ def relative_errors(report: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def draw(errors: dict[str, dict[str, float]]) -> str:
+def drawn() -> str:
     """Return the chart as SVG."""
-    grey = {"color": "#999999", "alpha": 0.4}
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "bblr", "font.size": 11}):
-        figure, axes = plt.subplots(figsize=(7.6, 4.4))
-        for name, (label, colour, marker) in METHODS.items():
-            hollow = {"markerfacecolor": "none"} if name == "BBLR" else {}
-            values = [errors[condition][name] for condition in CONDITIONS]
-            places = range(len(CONDITIONS))
-            axes.plot(
-                values, places, marker, color=colour, label=label,
-                markersize=12 if marker == "|" else 7, markeredgewidth=1.8, **hollow,
-            )  # fmt: skip
-        axes.axvline(1.0, linewidth=1, zorder=0, **grey)
-        axes.grid(axis="y", linewidth=0.7, **grey)
-        axes.set_yticks(range(len(CONDITIONS)), list(CONDITIONS.values()))
-        axes.invert_yaxis()
-        axes.set_xlabel("error relative to tuned logistic regression (left is better)")
-        axes.tick_params(color="#999999", length=0)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
-        axes.spines["bottom"].set_color("#999999")
-        axes.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.35, 1.0), frameon=False)
-        figure.savefig(CHART, transparent=True, bbox_inches="tight", metadata={"Date": None})
-        plt.close(figure)
-    text = re.sub(r"<metadata>.*</metadata>\n", _STYLE, CHART.read_text("utf-8"), flags=re.DOTALL)
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    errors = relative_errors(REPORT.read_text(encoding="utf-8"))
+    return dot_chart(
+        "Relative errors of seven methods under seven conditions",
+        list(CONDITIONS.values()),
+        {label: (colour, marker) for label, colour, marker in METHODS.values()},
+        {
+            label: [errors[condition][name] for condition in CONDITIONS]
+            for name, (label, _, _) in METHODS.items()
+        },
+        "error relative to tuned logistic regression (left is better)",
+    )
 
 
 if __name__ == "__main__":
-    CHART.write_text(draw(relative_errors(REPORT.read_text("utf-8"))), encoding="utf-8")
+    CHART.write_text(drawn(), encoding="utf-8")

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bblr import Plateaus
+from bblr import BBLRClassifier, Plateaus
+from bblr.datasets import load_uci
 from bblr.losses import LOSSES, BetaBernoulli
 from tests.research.paper.browser import CHROMIUM, ask
 
@@ -116,6 +117,10 @@ def computed(page, tmp_path_factory):
     return answer
 
 
+def of_counts(setting):
+    return Plateaus.from_counts([setting["beta"], setting["alpha"]], setting["n"])
+
+
 def close(found, expected, what):
     found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=str(what))
@@ -131,8 +136,7 @@ def test_nothing_is_said_on_the_console_and_nothing_is_loaded(seen):
 def test_curves_are_those_of_the_library(computed):
     raw = np.array(MARGINS)
     for setting, found in zip(SETTINGS, computed, strict=True):
-        counts = {name: setting[name] for name in ("alpha", "beta", "n")}
-        prior = Plateaus.from_counts(**counts)
+        prior = of_counts(setting)
         loss = BetaBernoulli(prior, setting["gamma"])
         close([found["a"], found["b"]], [prior.a, prior.b], setting)
         close(found["probability"], loss.probability(raw), setting)
@@ -144,9 +148,7 @@ def test_curves_are_those_of_the_library(computed):
             close(line, LOSSES[name].sharpened(setting["gamma"]).value(1, raw), (name, setting))
         close(as_float(found["threshold"]), loss.threshold, setting)
         with np.errstate(divide="ignore"):
-            ends = -np.log(
-                [loss.a, loss.a + loss.b, loss.low_negative, loss.low_negative + loss.b]
-            )
+            ends = -np.log([prior.a, prior.a + prior.b, prior.low[0], prior.low[0] + prior.b])
         close([as_float(end) for end in found["plateaus"]], ends, setting)
 
 
@@ -205,16 +207,39 @@ def test_each_toggle_draws_or_removes_a_loss(seen, name):
     assert (name in toggle["after"]["hash"]) == (f"curve {name}" in after)
 
 
+def fitted(name, swapped):
+    """The default model of an embedded set, with a share of its labels swapped."""
+    X, y = load_uci(name, return_X_y=True)
+    rows = np.random.default_rng(0).choice(len(y), int(swapped * len(y)), replace=False)
+    y[rows] = 1 - y[rows]
+    return BBLRClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("preset", "name", "swapped"),
+    [("the default", "heart", 0.0), ("the default, dirty labels", "breast", 0.1)],
+)
+def test_the_default_is_what_a_fit_chooses(seen, preset, name, swapped):
+    shown, model = dict(seen[0]["presets"])[preset], fitted(name, swapped)
+    prior = of_counts(shown)
+    np.testing.assert_allclose(prior.low, model.prior_.low, atol=2e-3)
+    assert shown["gamma"] == model.gamma_
+
+
 def test_presets_mean_what_they_say(seen):
     presets = dict(seen[0]["presets"])
-    default = presets["the default"]
-    prior = Plateaus.from_counts(default["alpha"], default["beta"], default["n"])
-    assert (prior.a, prior.b, default["gamma"]) == (0.2, 0.6, 8)
+    robust = presets["robust prior, γ = 8"]
+    prior = of_counts(robust)
+    assert (prior.a, prior.b, robust["gamma"]) == (0.2, 0.6, 8)
     weak = presets["weak prior"]
-    assert Plateaus.from_counts(weak["alpha"], weak["beta"], weak["n"]) == Plateaus.weak()
+    assert of_counts(weak) == Plateaus.weak()
     assert presets["logistic"]["alpha"] == presets["logistic"]["beta"] == 0
     assert presets["logistic"]["gamma"] == 1
-    assert presets["missed positives dear"]["alpha"] < presets["missed positives dear"]["beta"]
+    assert (
+        presets["missed positives cost more"]["alpha"]
+        < 10
+        < presets["missed positives cost more"]["beta"]
+    )
 
 
 def test_what_is_drawn_is_what_is_computed(seen):
@@ -267,9 +292,10 @@ def brightness(colour: str) -> float:
         ),
         (
             "#alpha=-1&beta=x&n=0&gamma=1e999&show=<script>",
-            {"alpha": 1, "beta": 1, "n": 100, "gamma": 1, "show": []},
+            {"alpha": 3.33, "beta": 2.27, "n": 94.4, "gamma": 1, "show": []},
         ),
-        ("#beta=0", {"alpha": 1, "beta": 0, "n": 100, "gamma": 1, "show": ["logistic"]}),
+        ("", {"alpha": 3.33, "beta": 2.27, "n": 94.4, "gamma": 1, "show": ["logistic"]}),
+        ("#beta=0", {"alpha": 3.33, "beta": 0, "n": 94.4, "gamma": 1, "show": ["logistic"]}),
     ],
 )
 def test_settings_are_read_from_the_address(page, tmp_path, fragment, expected):

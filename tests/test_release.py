@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from pathlib import Path
 
@@ -39,6 +40,36 @@ def test_links_lead_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         assert "://" in link or (ROOT / link).exists(), link
+
+
+IN_CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+
+
+def split(requirements):
+    """Names, as conda has them, and versions."""
+    found = (re.match(r"([\w-]+)(?:\[[^]]*\])?\s*(.*)", text) for text in requirements)
+    pairs = (match.groups() for match in found)
+    return {IN_CONDA.get(name, name): version for name, version in pairs}
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "tools" / "conda" / "recipe.yaml").read_text("utf-8"))
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project, wanted = described["project"], recipe["requirements"]
+    python = f"python {project['requires-python']}"
+    assert recipe["context"]["version"] == bblr.__version__
+    assert split(wanted["run"]) == split([python, *project["dependencies"]])
+    assert split(wanted["host"]) == split([python, "pip", *described["build-system"]["requires"]])
+    tools = {"test", "bench", "docs", "lint", "dev", "release"}
+    extras = {e: texts for e, texts in project["optional-dependencies"].items() if e not in tools}
+    optional = split(text for texts in extras.values() for text in texts)
+    assert split(wanted["run_constraints"]) == {n: v for n, v in optional.items() if n != "bblr"}
+    (script,) = recipe["build"]["python"]["entry_points"]
+    assert dict([script.split(" = ")]) == project["scripts"]
+    assert recipe["about"]["license"] == project["license"]
+    assert recipe["about"]["license_file"] == project["license-files"]
+    assert recipe["about"]["summary"] == project["description"]
 
 
 SNIPPET = """

@@ -25,14 +25,20 @@ from research.core.thresholds import Threshold, number
 
 __all__ = ["draw", "main", "render"]
 
-INTRO = """# Benchmarks
+TITLE = """# Benchmarks
 
-<!-- Written by `python -m research.benchmarks.page` from {record}; change that, not this. -->
-
+<!-- Written by `python -m research.benchmarks.page` from {record}; change that, not this. -->"""
+CHART = (
+    "![Times relative to bblr by kind of work: baselines take longer on dense tables, some take "
+    "less on text and in searches by cross-validation]({folder}/overview.svg)"
+)
+INTRO = """\
 Times of `bblr` against its baselines, from `python -m research.benchmarks --json {record}`.
 Baselines run in the same process, in turns, and the best of several runs counts; every method has
 its own defaults. Errors stand next to times, so that stopping early wins nothing. † marks methods
-that stopped at their own limit of iterations."""
+that stopped at their own limit of iterations. [Machines, versions](#where-and-when) come last."""
+# docs/benchmarks_chart.py draws the records that have this and its kin.
+DRAWN = "baselines-dense"
 QUICK = "**A run on little data, to try the cases: its figures say nothing.**"
 
 Found = Mapping[str, Mapping[str, Any]]
@@ -74,7 +80,7 @@ def _threshold(figure: Mapping[str, Any]) -> str:
 
 
 def _tournaments(found: Found) -> Iterator[str]:
-    """Yield an overview, baselines down and kinds of work across, and a table a kind."""
+    """Yield an overview, baselines down and kinds of work across, and one table per kind."""
     frames = {name: pd.DataFrame(case["details"]["table"]) for name, case in found.items()}
     for frame in frames.values():
         frame["shown"] = frame["ratio"].map(shown_ratio) + frame["stopped"].map(
@@ -110,7 +116,7 @@ def _tournaments(found: Found) -> Iterator[str]:
 
 
 def _growth(found: Found, folder: str) -> Iterator[str]:
-    """Yield a plot and a table a series."""
+    """Yield a plot and a table per series."""
     yield "## Growth"
     for name, case in found.items():
         series = case["details"]["series"]
@@ -162,12 +168,15 @@ def render(record: Mapping[str, Any], source: str) -> str:
     cases = record["cases"]
     measured = {record["runs"][case["run"]]["versions"]["bblr"] for case in cases.values()}
     which = f"**Measured with bblr {' and '.join(sorted(measured))}**; other versions differ."
-    blocks = [INTRO.format(record=source), which, *_runs(record), *_figures(cases)]
+    folder = os.path.dirname(source) or "."
+    blocks = [TITLE.format(record=source), which, INTRO.format(record=source)]
+    if DRAWN in cases:
+        blocks.insert(1, CHART.format(folder=folder))
     if tables := _with(cases, "table"):
         blocks += _tournaments(tables)
     if series := _with(cases, "series"):
-        blocks += _growth(series, os.path.dirname(source) or ".")
-    return "\n\n".join([*blocks, *_others(cases)]) + "\n"
+        blocks += _growth(series, folder)
+    return "\n\n".join([*blocks, *_figures(cases), *_others(cases), *_runs(record)]) + "\n"
 
 
 def draw(series: Mapping[str, Any], path: Path) -> None:

@@ -56,6 +56,7 @@ NAMES = {
     "audit-uci",
     "audit-digits",
     "audit-trec07p",
+    "audit-file",
     "gpu-fit",
     "gpu-kernel",
     "gpu-classes",

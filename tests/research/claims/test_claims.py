@@ -43,6 +43,13 @@ NAMES = {
     "structured-flips",
     "onnx",
     "audit",
+    "boosting-log-loss",
+    "boosting-saved",
+    "boosting-noise",
+    "torch-derivatives",
+    "torch-halves",
+    "torch-digits",
+    "encoding",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 
