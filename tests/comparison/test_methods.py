@@ -152,8 +152,7 @@ def test_importing_the_registry_is_light():
         assert heavy not in result.stdout
 
 
-def test_robust_before_a_name_is_a_method_around_a_method(monkeypatch):
-    monkeypatch.setattr(bblr, "__all__", [*bblr.__all__, "RobustClassifier"])
+def test_robust_before_a_name_is_a_method_around_a_method():
     boosting, logistic = select_methods(["robust:hgb", " Robust:LR"])
     assert (boosting.name, boosting.label) == ("robust:HGB", "robust:HGB")
     assert logistic.name == "robust:LR" and logistic.weight > METHODS["LR"].weight
@@ -163,7 +162,6 @@ def test_robust_before_a_name_is_a_method_around_a_method(monkeypatch):
         select_methods(["robust:LR", "ROBUST:lr"])
 
 
-@pytest.mark.skipif(not hasattr(bblr, "RobustClassifier"), reason="bblr has no RobustClassifier")
 def test_robust_methods_are_fitted():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import bblr
 from bblr.comparison.methods import METHODS, select_methods
 from bblr.comparison.sources import load_table
 from bblr.comparison.verdict.metrics import Metric
@@ -63,7 +62,6 @@ def test_an_embedded_set_is_read_by_name():
     assert "load_uci('liver'" in final(table, "BBLR0")["code"]
 
 
-@pytest.mark.skipif(not hasattr(bblr, "RobustClassifier"), reason="bblr has no RobustClassifier")
 @pytest.mark.parametrize("name", ["robust:LR", "robust:majority"])
 def test_the_code_fits_a_robust_method(table, name):
     (method,) = select_methods([name])

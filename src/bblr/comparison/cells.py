@@ -226,9 +226,9 @@ class Cell(FoldTask):
             return
         y = self.table.y
         rows = np.concatenate([np.flatnonzero(y == label)[:30] for label in np.unique(y)])
-        estimator: Any = self.classifier.build(0, sparse=self.table.sparse)
         with warnings.catch_warnings(), suppress(Exception):
             warnings.simplefilter("ignore")
+            estimator: Any = self.classifier.build(0, sparse=self.table.sparse)
             estimator.fit(self.table.X[rows], y[rows])
 
     def work(self) -> Record:

@@ -46,7 +46,7 @@ BASELINES = ("LR", "SVM")
 # What the user's own data are tried with; the first two always take part.
 FILE_METHODS = ("majority", "LR", "BBLR0", "BBLR", "HGB", "robust:HGB")
 # Written before the name of another method.
-ROBUST, ROBUST_CLASS = "robust:", "RobustClassifier"
+ROBUST = "robust:"
 # The grid of a kernel SVM on standardised features, no coarser than KernelBBLRClassifierCV's.
 COSTS = tuple(2.0**power for power in range(-4, 11, 2))
 WIDTHS = tuple(2.0**power for power in range(-10, 2))
@@ -119,7 +119,7 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     for name in names:
         inner = _plain(name).removeprefix(ROBUST)
         method = known.get(inner.strip())
-        if method is None or not _is_there(name):
+        if method is None:
             raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
         if inner != _plain(name):
             method = _robust(method)
@@ -139,7 +139,7 @@ def select_file_methods(names: Iterable[str] | None = None) -> tuple[Method, ...
     ValueError
         As :func:`select_methods` does.
     """
-    usual = [name for name in FILE_METHODS if _is_there(name)]
+    usual = [name for name in FILE_METHODS if find_method(name)]
     chosen = select_methods(usual if names is None else names)
     baselines = tuple(METHODS[name] for name in usual if name in FILE_METHODS[:2])
     return (*baselines, *(method for method in chosen if method not in baselines))
@@ -152,18 +152,6 @@ def find_method(name: str) -> Method | None:
     except ValueError:
         return None
     return found
-
-
-def _is_there(name: str) -> bool:
-    """Say whether there is a method of that name, and what it is put into."""
-    import bblr
-
-    plain = _plain(name)
-    robust = plain.startswith(ROBUST)
-    known = {_plain(each) for method in METHODS.values() for each in (method.name, method.label)}
-    return plain.removeprefix(ROBUST).strip() in known and (
-        not robust or ROBUST_CLASS in bblr.__all__
-    )
 
 
 def _plain(name: str) -> str:
@@ -263,10 +251,10 @@ def _robust(inner: Method) -> Method:
     """Put a method inside RobustClassifier."""
 
     def build(random_state: int, *, sparse: bool = False) -> Any:
-        import bblr
+        from bblr import RobustClassifier
 
-        robust = getattr(bblr, ROBUST_CLASS)
-        return robust(inner.build(random_state, sparse=sparse), random_state=random_state)
+        found = inner.build(random_state, sparse=sparse)
+        return RobustClassifier(found, random_state=random_state)
 
     return replace(
         inner,

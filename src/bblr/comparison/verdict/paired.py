@@ -32,7 +32,8 @@ class Interval:
 
     def flipped(self) -> Interval:
         """Return the interval of the negative."""
-        return Interval(-self.value, -self.high, -self.low)
+        # No negative zeros: they would be shown as such.
+        return Interval(0.0 - self.value, 0.0 - self.high, 0.0 - self.low)
 
 
 def intervals(values: NDArray[np.float64], folds: int, *, simultaneous: bool) -> list[Interval]:

@@ -21,20 +21,25 @@ _RARE = 0.2
 
 def sentence(standing: Standing) -> str:
     """Say in one sentence what to do."""
-    decision, label = standing.decision, standing.condition.label
-    opening = f"With {label}: " if standing.condition.noise else ""
-    spoken = _spoken(standing, BASELINE)
+    said = _said(standing)
+    if not standing.condition.noise:
+        return _capital(said)
+    return f"With {standing.condition.label}: {said}"
+
+
+def _said(standing: Standing) -> str:
+    decision, spoken = standing.decision, _spoken(standing, BASELINE)
     if decision.kind == "open":
-        return f"{opening}{spoken} has no result on all folds, so nothing is compared with it."
+        return f"{spoken} has no result on all folds, so nothing is compared with it."
     if decision.kind == "majority":
-        return f"{opening}No method is detectably better than always saying the majority class."
+        return "no method is detectably better than always saying the majority class."
     if decision.kind == "use":
         use = _spoken(standing, decision.method)
         gain = change(standing, decision.gains[str(decision.method)])
-        return f"{opening}Use {use}: {gain} than with {spoken} (95 %)."
+        return f"use {use}: {gain} than with {spoken} (95 %)."
     if set(decision.alike) - {MAJORITY}:
-        return f"{opening}No detectable difference; keep {spoken}."
-    return f"{opening}Keep {spoken}: every other method does worse."
+        return f"no detectable difference; keep {spoken}."
+    return f"keep {spoken}: every other method does worse."
 
 
 def remarks(standing: Standing) -> list[str]:
