@@ -152,6 +152,9 @@ def _browse(harness: Path, profile: Path, theme: str) -> tuple[list[dict], list[
     assert CHROMIUM is not None
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
     command += ["--allow-file-access-from-files", "--enable-logging=stderr", "--no-first-run"]
+    # It is to talk to nobody.
+    command += ["--disable-quic", "--disable-background-networking", "--disable-component-update"]
+    command += ["--disable-sync"]
     command += ["--virtual-time-budget=60000", f"--user-data-dir={profile}"]
     # 0 is dark, 1 is light.
     command += [f"--blink-settings=preferredColorScheme={int(theme == 'light')}", harness.as_uri()]

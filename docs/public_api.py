@@ -6,7 +6,7 @@ for contributors. A new module, or a new name in one, appears here, and so in bo
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterator
@@ -17,14 +17,19 @@ import bblr
 
 # The inside of the house: docs/architecture.md, not the reference, tells about these.
 ROOMS = {
-    "cli", "comparison", "curvature", "designs", "inputs", "kernel", "linear", "objective",
-    "penalties", "solvers", "training", "zero_one",
+    "boosting", "cli", "comparison", "curvature", "designs", "inputs", "kernel", "linear",
+    "objective", "penalties", "solvers", "training", "zero_one",
 }  # fmt: skip
 # Public modules inside a package that is public itself.
 INNER = ["io.onnx"]
 
 # The order of the reference; modules that are not named here come last.
-ORDER = ["bblr", "plotting", "audit", "structured", "dask", "losses", "evaluation", "datasets"]
+ORDER = [
+    "bblr", "plotting", "audit", "structured", "dask", "torch", "lightgbm", "xgboost", "losses",
+    "evaluation", "datasets",
+]  # fmt: skip
+# Modules of the name of another library need it, and are left out where it is missing.
+NEEDED = ("lightgbm", "torch", "xgboost")
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Name:
 def modules() -> list[str]:
     """Return the public modules, in the order of the reference."""
     found = [m.name for m in pkgutil.iter_modules(bblr.__path__)]
-    outer = [n for n in found if not n.startswith("_") and n not in ROOMS]
+    missing = {n for n in NEEDED if importlib.util.find_spec(n) is None}
+    outer = [n for n in found if not n.startswith("_") and n not in ROOMS | missing]
     public = ["bblr", *outer, *INNER]
     rank = {name: place for place, name in enumerate(ORDER)}
     public.sort(key=lambda name: (rank.get(name, len(rank)), name))

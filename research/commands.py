@@ -37,7 +37,7 @@ def _exit(work: Callable[[], int], **arguments: str) -> None:
     raise typer.Exit(guarded(work, **arguments))
 
 
-@app.command()
+@app.command(rich_help_panel="Research")
 def reproduce(
     names: Names = None,
     quick: Annotated[
@@ -86,7 +86,7 @@ def reproduce(
     _exit(partial(run_reproduce, level=level, **settings), name="NAME")
 
 
-@app.command()
+@app.command(rich_help_panel="Research")
 def claims(
     names: Names = None,
     list_only: Annotated[
@@ -112,7 +112,7 @@ def claims(
     _exit(partial(run_claims, **settings), name="NAME")
 
 
-@app.command()
+@app.command(rich_help_panel="Research")
 def zero_one(
     data: Data,
     target: Target = None,
@@ -149,7 +149,7 @@ def zero_one(
     _exit(partial(run_zero_one, **settings), data="DATA")
 
 
-@app.command()
+@app.command(rich_help_panel="Research")
 def sparsity(
     data: Data,
     target: Target = None,
@@ -178,7 +178,7 @@ def sparsity(
     _exit(partial(run_sparsity, **settings), data="DATA")
 
 
-@app.command()
+@app.command(rich_help_panel="Research")
 def structured(
     data: Annotated[
         list[str] | None,

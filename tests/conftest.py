@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
 # Left out by `make test-fast`: what starts processes, walks files or runs whole suites of checks.
 SLOW = {
-    "audit", "cli", "comparison", "dask", "datasets", "fuzz", "io", "plotting", "research",
-    "structured", "zero_one", "inputs/test_out_of_core.py", "inputs/test_torch.py",
+    "audit", "cli", "comparison", "dask", "datasets", "fuzz", "io", "other_libraries", "plotting",
+    "research", "structured", "zero_one", "inputs/test_out_of_core.py", "inputs/test_torch.py",
     "kernel/test_kernel_cv.py", "linear/test_conformity.py", "numeric/test_zero_one.py",
     "solvers/test_zero_one.py", "test_docs_site.py", "test_gallery.py", "test_playground.py",
     "test_public_names.py", "test_quickstart.py", "test_release.py", "test_scale.py",

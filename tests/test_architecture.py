@@ -43,6 +43,11 @@ MAY_IMPORT |= {
     "plotting": {"losses", "linear", "kernel", "zero_one", "training", "evaluation"},
     # Saved models carry the version.
     "_saved": {"_version"},
+    # Losses for other libraries, which fit by themselves.
+    "torch": {"losses"},
+    "boosting": {"losses"},
+    "lightgbm": {"boosting"},
+    "xgboost": {"boosting"},
     # The public name of the classes in saved models.
     "skops": {"io"},
 }
@@ -56,7 +61,7 @@ MAY_IMPORT["__main__"] = {"cli"}
 
 HEAVY = {
     "matplotlib", "typer", "rich", "torch", "dask", "distributed", "pandas", "polars", "jinja2",
-    "plotly", "onnx", "skl2onnx", "onnxruntime", "skops",
+    "plotly", "onnx", "skl2onnx", "onnxruntime", "skops", "lightgbm", "xgboost",
 }  # fmt: skip
 
 

@@ -68,8 +68,9 @@ def test_every_link_leads_somewhere(path):
     for link in links(path):
         name, _, anchor = re.sub(r"\?[^#]*", "", link).partition("#")
         target = (path.parent / name).resolve() if name else path
-        assert target.exists(), link
-        if anchor:
+        made = any(folder in target.parents for folder in MADE)
+        assert made or target.exists(), link
+        if anchor and not made:
             assert anchor in anchors(target), link
 
 

@@ -30,8 +30,8 @@ def plot_outliers(names):
     clean = [error for (_, kind), error in errors.items() if kind == "clean"]
     assert max(clean) - min(clean) < 0.3
     assert abs(errors[OURS, "6 % strays"] - errors[OURS, "clean"]) < 0.5
-    for rival in (LR, "linear SVM"):
-        assert errors[rival, "6 % strays"] > 2 * errors[OURS, "6 % strays"]
+    for baseline in (LR, "linear SVM"):
+        assert errors[baseline, "6 % strays"] > 2 * errors[OURS, "6 % strays"]
     ours = dict(zip(shares, curves[OURS], strict=True))
     assert abs(ours[0.3] - ours[0.0]) < 0.5
     assert abs(ours[0.4] - curves[LR][-1]) < 2 and ours[0.4] > 20
@@ -85,7 +85,7 @@ def plot_calibration(names):
 def plot_sparse_kernels(names):
     errors, vectors, growth = names["errors"], names["vectors"], names["growth"]
     ours = "KernelBBLRClassifierCV, backward"
-    assert vectors["SVC"] >= 8 * vectors[ours]
+    assert vectors["SVC"] >= 7 * vectors[ours]
     assert errors[ours] < errors["SVC"] + 0.3
     assert growth["SVC"][-1] > 5 * growth["SVC"][0]
     assert max(growth["backward"]) < 20
@@ -107,12 +107,12 @@ def plot_proofs(names):
 
 @claim
 def plot_entity_resolution(names):
-    share, said_yes = names["share"], names["said_yes"]
+    share, n_yes = names["share"], names["n_yes"]
     for name, ways in share.items():
         alone, offer, linked = ways.values()
         assert offer > alone + 3
         assert abs(linked - offer) < 1.5
-        assert said_yes[name] < names["n_matches"]
+        assert n_yes[name] < names["n_matches"]
     first, second = share.values()
     assert first["one pair at a time"] < second["one pair at a time"]
 

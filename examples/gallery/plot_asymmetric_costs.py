@@ -3,7 +3,7 @@ Asymmetric costs: pseudo counts that differ
 ===========================================
 
 The plateaus of the loss come from a Beta prior with α pseudo positives and β pseudo
-negatives beside n examples: a = α/(α + β + n) and b = n/(α + β + n). A positive that is
+negatives next to n examples: a = α/(α + β + n) and b = n/(α + β + n). A positive that is
 hopelessly wrong costs −log a, a negative −log(1 − a − b). With α = β both cost the
 same. With α < β a missed positive is dearer than a false alarm. This example shows what
 that does to the decisions, what it does not do, and when ``class_weight`` is the better
@@ -148,7 +148,7 @@ axes.legend()
 plt.show()
 
 # %%
-# All methods move along one and the same trade-off; nobody gets missed positives for
+# All methods move along the same trade-off; missed positives are never avoided for
 # free. For *costs* in clean data ``class_weight`` is the plainer tool, for logistic
 # regression as for ours: it says what it means, and ``predict`` follows it.
 #

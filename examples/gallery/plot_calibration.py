@@ -2,9 +2,9 @@
 Calibration under noise
 =======================
 
-A probability is calibrated if what is said to happen in 80 % of the cases happens in 80
-% of them. Plateaus are statements about probabilities: no row is ever more certain than
-they allow. So the question is where they come from. This example compares three answers
+A probability is calibrated if events predicted with 80 % happen in 80 % of the cases.
+Plateaus are statements about probabilities: no row is ever more certain than they
+allow, so it matters where they come from. This example compares three answers
 with logistic regression, on clean and on dirty training data, by reliability diagrams
 over clean test rows.
 """
@@ -59,19 +59,19 @@ models = {
     'BBLRClassifier("learned")': BBLRClassifier("learned"),
     "BBLRClassifierCV()": BBLRClassifierCV(random_state=0),
 }
-said, figures = {}, {}
+predicted, figures = {}, {}
 print(f"{'':22}{'':28}error %  calibration error  log loss")
 for kind, (X_train, y_train) in training_sets.items():
     for name, model in models.items():
         proba = model.fit(X_train, y_train).predict_proba(X_test)[:, 1]
         error = 100 * np.mean((proba > 0.5) != y_test)
         gap = expected_calibration_error(y_test, proba)
-        said[kind, name] = proba
+        predicted[kind, name] = proba
         figures[kind, name] = (error, gap, log_loss(y_test, proba))
         print(f"{kind:22}{name:28}{error:6.1f}{gap:17.3f}{log_loss(y_test, proba):13.3f}")
 
 # %%
-# On the diagonal, what is said comes true. Each point is a twentieth of the test rows.
+# Points on the diagonal are calibrated. Each point is a twentieth of the test rows.
 
 plt.style.use("seaborn-v0_8-whitegrid")
 figure, row = plt.subplots(
@@ -81,7 +81,7 @@ colours = dict(zip(models, ("#D55E00", "#56B4E9", "#009E73", "#0072B2"), strict=
 for axes, kind in zip(row, training_sets, strict=True):
     for name, colour in colours.items():
         ReliabilityDisplay.from_predictions(
-            y_test, said[kind, name], n_bins=20, strategy="quantile",
+            y_test, predicted[kind, name], n_bins=20, strategy="quantile",
             ax=axes, label=name, color=colour, linewidth=1.4, markersize=5,
         )  # fmt: skip
     axes.get_legend().remove()  # one for all three, below

@@ -3,10 +3,9 @@ Digits with flipped labels
 ==========================
 
 Ten classes, 64 pixels, and a share of the training labels replaced by another digit at
-random. With more than two classes :class:`~bblr.BBLRClassifier` gives each class a
-plateau of its own, so a wrong label can cost only so much. Both methods choose their
-penalty by cross-validation on the *dirty* labels; nobody sees a clean one before the
-test.
+random. With more than two classes :class:`~bblr.BBLRClassifier` gives each class its
+own plateau, which bounds the cost of a wrong label. Both methods choose their penalty by
+cross-validation on the *dirty* labels; clean labels are used for the test only.
 """
 
 # %%

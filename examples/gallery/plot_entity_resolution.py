@@ -119,7 +119,7 @@ def right_groups(decided):
     return 100 * np.mean([np.array_equal(a, b) for a, b in zip(decided, truth, strict=True)])
 
 
-share, said_yes = {}, {}
+share, n_yes = {}, {}
 for name, local in locals_.items():
     joint = JointModel(local, random_state=0).fit(train)
     linked = JointModel(local, one_to_one=True, random_state=0).fit(train)
@@ -129,10 +129,10 @@ for name, local in locals_.items():
         "all at once": right_groups(linked.predict(test)),
     }
     alone = np.concatenate(joint.predict_independent(test))
-    said_yes[name] = int(alone.sum())
+    n_yes[name] = int(alone.sum())
     print(f"{name:20}", {way: f"{value:.1f} %" for way, value in share[name].items()})
 n_matches = int(np.concatenate(truth).sum())
-print(f"{n_matches} matches; taken alone the classifiers say yes {said_yes} times")
+print(f"{n_matches} matches; taken alone the classifiers say yes {n_yes} times")
 
 # %%
 
@@ -159,9 +159,8 @@ plt.show()
 #
 # Real offers
 # -----------
-# ``fetch_entity_resolution("amazon-google")`` gives groups of the same form, from files
-# available or downloaded once and checked; everything from ``JointModel`` on stays as it
-# is:
+# ``fetch_entity_resolution("amazon-google")`` gives groups of the same form, from local
+# files or downloaded once and checked; everything from ``JointModel`` on stays the same:
 #
 # .. code-block:: python
 #

@@ -36,15 +36,15 @@ print(f"of the {found.n_errors} rows that it names {wrong[found.indices].sum()} 
 print(f"its suggestion is the true digit in {np.mean(found.suggested[flipped] == y[flipped]):.0%}")
 
 # %%
-# Beside a plain recipe
-# ---------------------
+# Against a simple recipe
+# -----------------------
 # A simple audit needs no library: fit a logistic regression in five folds and sort the
 # rows by the held-out probability of their own label. On digits with random mistakes it
 # finds as many.
 #
 # The second set is one of tumours, of which 7.5 % carry a wrong label that is not
 # random: the largest malignant ones are called benign, as if a batch had been filed
-# wrongly. There the mistakes bend the logistic regression that should find them.
+# wrongly. There the mistakes bias the logistic regression that should find them.
 
 
 def plain_ranking(X, y):

@@ -80,8 +80,8 @@ for (name, kind), error in errors.items():
 # A plateau bounds the cost of a row; it does not make rows disappear. When the strays
 # become so many that giving up the *other* rows is cheaper, the boundary follows them.
 # Here are the test errors as the share of strays grows, on average over ten training
-# sets: at 30 % the boundary still stands where it stood, at 40 % it has gone the way of
-# the other two.
+# sets: at 30 % the boundary has not moved, at 40 % it has followed the other
+# two.
 
 shares = np.array([0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4])
 curves = {name: np.zeros(len(shares)) for name in models}

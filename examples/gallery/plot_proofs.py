@@ -74,9 +74,9 @@ print(
 # %%
 # The fewest training errors are not the aim
 # ------------------------------------------
-# They are a fact about the data, and a yardstick for other solvers. For new rows they
-# are no promise: the last errors are often saved by fitting noise. Here are training
-# errors beside those of two-fold cross-validation.
+# They are a fact about the data, and a benchmark for other solvers. They promise nothing
+# for new rows: the last errors are often saved by fitting noise. Here are training errors
+# next to those of two-fold cross-validation.
 
 folds = StratifiedKFold(2, shuffle=True, random_state=0)
 models = {

@@ -100,7 +100,7 @@ print(
 )
 
 # %%
-# A prediction costs a kernel evaluation a vector, so this one is about ten times as
+# A prediction costs a kernel evaluation a vector, so this one is seven times as
 # cheap. The boundary of two moons is simple, and that is why so few vectors describe
 # it. Where it is not, in text for example, more vectors stay and the saving shrinks;
 # the page on kernels has such figures, those in SVC's favour included.

@@ -16,6 +16,7 @@ from research.core.cases import Case, Measured, Run, Unavailable, pick, run_case
 
 THEMES = (
     "passes", "fits", "small", "memory", "growth", "tournaments", "families", "devices",
+    "comparing",
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def _labels(scores: Any, rng: np.random.Generator) -> Any:
 
 
 def correlated(n_rows: int, n_features: int, seed: int) -> tuple[Any, Any]:
-    """Make dense rows with five common factors: no solver gets a round problem."""
+    """Make dense rows with five common factors: so that no solver gets a spherical problem."""
     rng = np.random.default_rng(seed)
     factors = rng.standard_normal((n_rows, 5)) @ rng.standard_normal((5, n_features))
     X = rng.standard_normal((n_rows, n_features)) + factors
@@ -63,7 +63,7 @@ def indicators(n_rows: int, n_features: int, per_row: int, seed: int) -> tuple[A
 
 
 def text(n_rows: int, n_words: int, seed: int, *, length: int = 120) -> tuple[Any, Any]:
-    """Make tf-idf weights of documents: words follow Zipf's law, bent a little by the class."""
+    """Make tf-idf weights of documents: words follow Zipf's law, shifted a little by the class."""
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n_rows) < 0.5, 1, -1)
     counts = rng.poisson(length, size=n_rows)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import tempfile
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,7 +245,7 @@ TIME_RATIO = "time / cleanlab's"
 
 
 def time_audits(run: Run, names: tuple[str, ...], repeats: int) -> Measured:
-    """Time audits of tables with 10 % flipped labels against cleanlab's, as both come."""
+    """Time audits of tables with 10 % flipped labels against cleanlab's, at default settings."""
     own, baseline, notes, record = 0.0, 0.0, [], {}
     for name in names:
         X, y = load_audited(name)
@@ -263,6 +267,35 @@ def time_audits(run: Run, names: tuple[str, ...], repeats: int) -> Measured:
         notes.append(f"{name}: {show(timings)}")
         record[name] = seconds(timings)
     return Measured({TIME_RATIO: own / baseline}, notes, {"seconds": record})
+
+
+FILE_ROWS, FILE_FEATURES = 20_000, 300
+
+
+@benchmark(
+    "audit-file",
+    f"bblr audit of a file of {FILE_ROWS:,} × {FILE_FEATURES}, from the start of the program on",
+    Threshold("seconds", "<=", 30.0),
+    Threshold("MB written", "<=", 2.0),
+)
+def audit_file(run: Run) -> Measured:
+    """Time the command in a process of its own."""
+    rng, rows = np.random.default_rng(run.seed), run.rows(FILE_ROWS)
+    X = rng.normal(size=(rows, FILE_FEATURES))
+    y = X[:, :5].sum(axis=1) + rng.normal(size=rows) > 0
+    y ^= rng.random(rows) < 0.03
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        header = ",".join([*(f"c{j}" for j in range(FILE_FEATURES)), "y"])
+        table = np.column_stack([X, y])
+        np.savetxt(folder / "data.csv", table, "%.5g", ",", header=header, comments="")
+        command = [sys.executable, "-c", "from _bblr_command import main; main()", "audit"]
+        command += [str(folder / "data.csv"), "--out", str(folder / "audit.csv")]
+        work = partial(subprocess.run, command, check=True, capture_output=True)
+        timings = race({"bblr audit": work}, run.times(2))
+        written = sum((folder / f"audit.{end}").stat().st_size for end in ("csv", "html"))
+    figures = {"seconds": timings["bblr audit"].best, "MB written": written / 1e6}
+    return as_measured(timings, figures)
 
 
 for _name, _about, _sets, _repeats in (

@@ -33,7 +33,7 @@ ROWS, REFIT_SHAPE = 350_000, (60_000, 100)
 
 def _fit(model: Any, X: Any, y: Any) -> Any:
     with warnings.catch_warnings():
-        # A baseline at its default settings may stop short; that is its own affair.
+        # A baseline at its default settings may stop short; that is reported, not mended.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return clone(model).fit(X, y)
 

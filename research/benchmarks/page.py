@@ -80,7 +80,7 @@ def _threshold(figure: Mapping[str, Any]) -> str:
 
 
 def _tournaments(found: Found) -> Iterator[str]:
-    """Yield an overview, baselines down and kinds of work across, and a table a kind."""
+    """Yield an overview, baselines down and kinds of work across, and one table per kind."""
     frames = {name: pd.DataFrame(case["details"]["table"]) for name, case in found.items()}
     for frame in frames.values():
         frame["shown"] = frame["ratio"].map(shown_ratio) + frame["stopped"].map(
@@ -116,7 +116,7 @@ def _tournaments(found: Found) -> Iterator[str]:
 
 
 def _growth(found: Found, folder: str) -> Iterator[str]:
-    """Yield a plot and a table a series."""
+    """Yield a plot and a table per series."""
     yield "## Growth"
     for name, case in found.items():
         series = case["details"]["series"]

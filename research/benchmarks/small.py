@@ -231,6 +231,40 @@ X = np.random.default_rng(0).normal(size=(300, 5))
 BBLRClassifier().fit(X, X[:, 0] > 0)
 print(v - u, time.process_time() - v)
 """
+_FIRST = """
+import time, warnings
+import numpy as np
+warnings.simplefilter("ignore")
+from bblr import BBLRClassifier, BBLRClassifierCV, KernelBBLRClassifier, ZeroOneClassifier
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = {labels}
+t = time.process_time()
+{model}.fit(X, y)
+print(time.process_time() - t)
+"""
+_FIRSTS = {
+    "several classes": ("BBLRClassifier()", "np.arange(60) % 3"),
+    "search": ("BBLRClassifierCV(random_state=0)", "X[:, 0] > 0.1 * X[:, 1]"),
+    "kernel": ("KernelBBLRClassifier()", "X[:, 0] > 0.1 * X[:, 1]"),
+    "zero-one": ("ZeroOneClassifier(random_state=0)", "X[:, 0] > X[:, 1] ** 2"),
+}
+_PREDICT = """
+import resource, subprocess, sys, tempfile
+from pathlib import Path
+import numpy as np
+folder = tempfile.TemporaryDirectory()
+rows, model, scored = (str(Path(folder.name) / name) for name in ("rows.csv", "m.bblr", "out.csv"))
+X = np.random.default_rng(0).normal(size=(200, 4)).round(3)
+lines = [",".join(map(str, row)) + "," + ("yes" if row[0] > 0 else "no") for row in X]
+Path(rows).write_text("\\n".join(["a,b,c,d,y", *lines]) + "\\n")
+def bblr(*arguments):
+    command = [sys.executable, "-c", "from _bblr_command import main; main()", *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+before = bblr("fit", rows, "--target", "y", "--model", model)
+print(bblr("predict", model, rows, "--out", scored) - before)
+"""
 _VERSION = """
 import resource, subprocess, sys
 subprocess.run([sys.executable, "-c", "from _bblr_command import main; main()", "--version"],
@@ -246,17 +280,26 @@ print(used.ru_utime + used.ru_stime)
     Threshold("import beyond scikit-learn, seconds", "<=", 0.3),
     Threshold("first fit of a process, seconds", "<=", 0.4),
     Threshold("first fit ever, seconds", "<=", 4.0),
+    *(Threshold(f"first fit ever: {what}, seconds", "<=", 8.0) for what in _FIRSTS),
     Threshold("bblr --version, seconds", "<=", 0.3),
+    Threshold("bblr predict of a small file, seconds", "<=", 1.5),
 )
 def first_seconds(run: Run) -> Measured:
     with tempfile.TemporaryDirectory() as cache:
         where = {"NUMBA_CACHE_DIR": cache}
         ever = float(run_python(_START, environment=where).split()[1])
         later = [run_python(_START, environment=where).split() for _ in range(run.times(3))]
+    firsts = {}
+    for what, (model, labels) in _FIRSTS.items():
+        with tempfile.TemporaryDirectory() as cache:
+            script = _FIRST.format(model=model, labels=labels)
+            firsts[what] = float(run_python(script, environment={"NUMBA_CACHE_DIR": cache}))
     figures = {
         "import beyond scikit-learn, seconds": min(float(imported) for imported, _ in later),
         "first fit of a process, seconds": min(float(fitted) for _, fitted in later),
         "first fit ever, seconds": ever,
+        **{f"first fit ever: {what}, seconds": firsts[what] for what in _FIRSTS},
         "bblr --version, seconds": min(float(run_python(_VERSION)) for _ in range(3)),
+        "bblr predict of a small file, seconds": float(run_python(_PREDICT)),
     }
     return Measured(figures, [])

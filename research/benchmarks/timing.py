@@ -58,7 +58,7 @@ def race(works: Mapping[str, Work], repeats: int, *, warm_up: bool = False) -> d
             work()
     timings = {name: Timing() for name in works}
     for repeat in range(repeats):
-        # Every other round runs backwards: nobody always follows the same one.
+        # Every other round runs backwards, so that none always follows the same one.
         for name in works if repeat % 2 == 0 else reversed(list(works)):
             gc.collect()
             started = time.perf_counter()

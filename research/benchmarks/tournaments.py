@@ -1,6 +1,6 @@
 """All baselines at one kind of work: times in turns, with what they get wrong next to them.
 
-Everyone races with its own defaults: strength, tolerance and limit of iterations. Where a baseline
+Each runs with its own defaults: strength, tolerance and limit of iterations. Where a baseline
 states its strength by the row (skglm), it gets what C = 1 means to the others. What a baseline
 does to X before it starts is on its clock, as it is on ours.
 """

@@ -42,10 +42,14 @@ def run_claims(
 # After the above, which they register with.
 from research.claims import (  # noqa: E402, F401
     audit,
+    boosting,
     embedded,
+    encoding,
     held_out,
     interchange,
     kernel,
+    networks,
     structured,
+    verdicts,
     zero_one,
 )

@@ -74,7 +74,9 @@ class Threshold:
     limit: float = 0.0
 
     def met(self, value: float) -> bool:
-        """Whether a measured value keeps the limit; NaN never does."""
+        """Whether a measured value keeps the limit, if there is one; NaN never does."""
+        if self.relation is None:
+            return True
         return bool(_RELATIONS[self.relation](round(value, _DIGITS), self.limit))
 
     @property

@@ -166,7 +166,7 @@ class CleanedLogistic:
 
 
 def make_boosting() -> HistGradientBoostingClassifier:
-    """Return gradient boosting as it comes."""
+    """Return gradient boosting with default settings."""
     return HistGradientBoostingClassifier(random_state=0)
 
 

@@ -65,7 +65,7 @@ def make_plan(
         on_table(table)
         try:
             n_rows = len(load(table.name)[1])
-        except Exception as error:  # one table out of reach must not lose the others
+        except Exception as error:  # one missing table must not lose the others
             unread[table] = f"{type(error).__name__}: {' '.join(str(error).split())}"
             continue
         if quick and n_rows > QUICK_ROWS:

@@ -170,7 +170,7 @@ def _chart(
     figures: Callable[[Any], Any],
     reference: float,
 ) -> Panel:
-    """Return a drawing: conditions downwards, a mark a method."""
+    """Return a drawing: conditions downwards, one mark per method."""
     columns = {name: figures(found) for name, found in pooled.items() if len(found)}
     frame = pd.DataFrame(columns).reindex(list(_LOOKS)).astype(float).dropna(how="all")
     names = list(frame.columns)

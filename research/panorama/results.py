@@ -110,7 +110,7 @@ class Results:
         return sorted(name for name, kind in self.kinds.items() if kind in GROUPS[group])
 
     def of(self, method: str | None, condition: str, group: str = "all") -> pd.DataFrame:
-        """Return the finished sets of a method, or of all, by table."""
+        """Return the finished sets of one method, or of all, by table."""
         mine = self.sets[self.sets["condition"] == condition]
         mine = mine[mine["data"].isin(self.tables(group))]
         if method is not None:

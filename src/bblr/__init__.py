@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bblr._version import __version__
 
 if TYPE_CHECKING:
-    from bblr.audit import find_label_errors
+    from bblr.audit import RobustClassifier, find_label_errors
     from bblr.designs import Shards
     from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
     from bblr.linear import (
@@ -30,6 +30,7 @@ __all__ = [
     "KernelBBLRClassifier",
     "KernelBBLRClassifierCV",
     "Plateaus",
+    "RobustClassifier",
     "SLAClassifier",
     "Shards",
     "ZeroOneClassifier",
@@ -44,6 +45,7 @@ _HOMES = {
     "KernelBBLRClassifier": "kernel",
     "KernelBBLRClassifierCV": "kernel",
     "Plateaus": "losses",
+    "RobustClassifier": "audit",
     "SLAClassifier": "linear",
     "Shards": "designs",
     "ZeroOneClassifier": "zero_one",

@@ -60,11 +60,17 @@ class Bar:
         What is being done.
     shown : bool, default=True
         Whether to show anything at all.
+    estimate : bool, default=False
+        Whether to say how long the rest will take if it goes on as it has gone.
     """
 
-    def __init__(self, console: Console, verb: str, *, shown: bool = True) -> None:
+    def __init__(
+        self, console: Console, verb: str, *, shown: bool = True, estimate: bool = False
+    ) -> None:
         self._lines = Lines(console, verb)
         self._shown = shown
+        self._estimate = estimate
+        self._start = time.monotonic()
         self._progress = Progress(
             TextColumn(verb),
             BarColumn(),
@@ -93,6 +99,9 @@ class Bar:
 
     def tell(self, share: float | None, text: str = "", *, guessed: bool = False) -> None:
         """Show how far the work has got; a share that is a guess moves the bar and no more."""
+        spent = time.monotonic() - self._start
+        if self._estimate and share and not guessed and spent >= _FIRST:
+            text = f"{text}, about {spent * (1.0 - share) / share:.0f} s left"
         if share is None:
             self._progress.update(self._task, text=text)
         else:

@@ -1,7 +1,9 @@
-"""What pickles and skops files of estimators carry besides the estimator itself."""
+"""What every estimator has: its version in pickles and skops files, and where it is documented."""
 
 from __future__ import annotations
 
+import os
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 from scipy.sparse import issparse
@@ -17,7 +19,23 @@ VERSION = "_bblr_version"
 
 
 class Versioned(BaseEstimator):
-    """An estimator whose state names the version of bblr, and is checked when it comes back."""
+    """An estimator whose state names the version of bblr, and is checked when it comes back.
+
+    Its representation in a notebook points to its page of the documentation, if the address of
+    that is known.
+    """
+
+    _doc_link_module = "bblr"
+
+    @property
+    def _doc_link_template(self) -> str:
+        site = documentation()
+        return f"{site}/api/{{page}}.html" if site else ""
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        name, room = type(self).__name__, type(self).__module__.split(".")[1]
+        home = "dask" if name.startswith("Dask") else room if room == "structured" else ""
+        return {"page": ".".join(filter(None, ("bblr", home, name)))}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), VERSION: __version__}
@@ -35,6 +53,18 @@ class Versioned(BaseEstimator):
             if issparse(value):
                 check_csr(value)
         super().__setstate__({key: state[key] for key in state if key != VERSION})
+
+
+def documentation() -> str:
+    """Return the address of the site: ``BBLR_DOCS``, or what the installed package names."""
+    named = os.environ.get("BBLR_DOCS", "")
+    if not named:
+        try:
+            urls = metadata("bblr").get_all("Project-URL") or []
+        except PackageNotFoundError:
+            urls = []
+        named = next((u.partition(",")[2] for u in urls if u.startswith("Documentation,")), "")
+    return named.strip().rstrip("/")
 
 
 def check_csr(rows: Any) -> None:

@@ -99,7 +99,7 @@ def curvature_of(objective: Curved) -> Callable[[Curved, Floats, Vector], Precon
 
 
 def has_matrix(design: ScaledDesign) -> bool:
-    """Whether one score a row has a matrix of curvatures, and not but its diagonal."""
+    """Whether the curvature of one score per row is a matrix, and not a mere diagonal."""
     return design.size <= _MAX_DENSE and not design.uncorrelated
 
 

@@ -15,7 +15,7 @@ from bblr.designs import small_tables
 from bblr.designs.base import Floats
 from bblr.designs.rows import Rows, Vector
 from bblr.designs.scaled import ScaledDesign
-from bblr.designs.small_softmax import lbfgs_descent
+from bblr.designs.small_lbfgs import lbfgs_descent
 from bblr.losses import Loss
 from bblr.penalties import Gaussian, Penalty
 
@@ -60,6 +60,8 @@ class Objective(Generic[LossT]):
         Number of rows.
     rows : Rows
         Operations on per-row vectors.
+    l2 : float or None
+        Strength of the penalty if it is L2.
 
     Notes
     -----
@@ -77,12 +79,15 @@ class Objective(Generic[LossT]):
     size: int = field(init=False)
     n_rows: int = field(init=False)
     rows: Rows = field(init=False)
+    l2: float | None = field(init=False)
 
     def __post_init__(self) -> None:
         n_scores, rows = self.loss.n_scores, self.design.design
         size = n_scores * self.design.size
+        # Not of a subclass, which may cost more than the L2 penalty.
+        l2 = float(self.penalty.l2) if type(self.penalty) is Gaussian else None
         # Asked for many times in a fit.
-        vars(self).update(n_scores=n_scores, size=size, n_rows=rows.n_rows, rows=rows.rows)
+        vars(self).update(n_scores=n_scores, size=size, n_rows=rows.n_rows, rows=rows.rows, l2=l2)
 
     @property
     def batch(self) -> int:
@@ -95,18 +100,26 @@ class Objective(Generic[LossT]):
 
         A compiled descent knows losses with a fused form, and the L2 penalty.
         """
-        known = self.loss.fused is not None and self._has_l2
-        return self.design.columns if known else None
+        return self._compiled(self.design.columns)
 
-    def beside_rows(self) -> Any:
-        """Return the same objective with its parameters where the rows are; None if that is here.
+    def _compiled(self, columns: Floats | None) -> Floats | None:
+        known = self.loss.fused is not None and self.l2 is not None
+        return columns if known else None
+
+    @property
+    def newton_columns(self) -> Floats | None:
+        """The same for compiled Newton steps, which know rows of one score."""
+        return self.columns if self.n_scores == 1 else None
+
+    def on_device(self) -> Any:
+        """Return the same objective with its parameters on the rows' device; None if that is here.
 
         There, a step of Newton's method waits for a few numbers instead of gradients and matrices.
         """
-        if self.n_scores > 1 or not self._has_l2 or not has_matrix(self.design):
+        if self.n_scores > 1 or self.l2 is None or not has_matrix(self.design):
             return None
-        return self.design.beside_rows(
-            y=self.y, weight=self.weight, loss=self.loss, l2=self._l2, unit=self.unit,
+        return self.design.on_device(
+            y=self.y, weight=self.weight, loss=self.loss, l2=self.l2, unit=self.unit,
             total=self.total, most=sample_rows(self.size),
         )  # fmt: skip
 
@@ -115,10 +128,11 @@ class Objective(Generic[LossT]):
 
         See :func:`bblr.designs.small_tables.newton_descent` for what is returned.
         """
-        if self.columns is None or self.n_scores > 1:
+        columns = self.newton_columns
+        if columns is None:
             return None
         return small_tables.newton_descent(
-            self.columns, self._lengths, self.y, self.weight, self.loss.fused, self._l2,
+            columns, self._lengths, self.y, self.weight, self.loss.fused, self.l2,
             self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
             sample_rows(self.size),
         )  # fmt: skip
@@ -126,26 +140,28 @@ class Objective(Generic[LossT]):
     def lbfgs_descent(
         self, theta: Floats, precondition: Any, rules: Sequence[Any], memory: int
     ) -> Any:
-        """Descend by compiled steps of L-BFGS, where a row of a small table has several scores.
+        """Descend by compiled steps of L-BFGS, in a small table or the coordinates of a kernel.
 
-        See :func:`bblr.designs.small_softmax.lbfgs_descent` for what is returned.
+        See :func:`bblr.designs.small_lbfgs.lbfgs_descent` for what is returned.
         """
-        if self.columns is None or self.n_scores == 1:
+        one = self.n_scores == 1
+        columns = self._compiled(self.design.kernel_columns) if one else self.columns
+        if columns is None:
             return None
         if precondition is None:
             precondition = self.preconditioner(theta)
+        curvature: Any
+        if one:
+            curvature = None, precondition.diagonal[None], None
+        else:
+            vectors = np.ascontiguousarray(precondition.vectors)
+            curvature = vectors, precondition.diagonal, precondition.totals
         with one_blas_thread(len(self.y)):
             found = lbfgs_descent(
-                self.columns, self.y, self.weight, self.loss.fused, self._l2,
-                self.design.n_features, self.by_score(theta),
-                (
-                    np.ascontiguousarray(precondition.vectors),
-                    precondition.diagonal,
-                    precondition.totals,
-                ),
-                small_tables.Rules(*rules), self.unit, memory,
+                columns, self.y, self.weight, self.loss.fused, self.l2, self.design.n_features,
+                self.by_score(theta), *curvature, small_tables.Rules(*rules), self.unit, memory,
             )  # fmt: skip
-        return found[0].ravel(), *found[1:]
+        return found[0].ravel(), found[1], found[2][:, 0] if one else found[2], *found[3:]
 
     def newton_path(
         self,
@@ -158,24 +174,16 @@ class Objective(Generic[LossT]):
         first = self.weight if first_weight is None else first_weight
         return small_tables.newton_path(
             self.columns, self._lengths, self.y, self.weight, first,
-            self.loss.fused, np.array(gammas), self._l2, self.design.n_features,
+            self.loss.fused, np.array(gammas), self.l2, self.design.n_features,
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
             min(1.0, float(first.max())), self.total, sample_rows(self.size),
         )  # fmt: skip
-
-    @property
-    def _has_l2(self) -> bool:
-        return type(self.penalty) is Gaussian
 
     @property
     def _lengths(self) -> Vector | None:
         """The squared length of each row, where a curvature needs it to draw rows."""
         every = self.n_rows <= sample_rows(self.size)
         return None if every else self.design.square_lengths
-
-    @property
-    def _l2(self) -> float:
-        return float(self.penalty.curvature(np.zeros(1))[0])
 
     def by_score(self, theta: Floats) -> Floats:
         """Return theta with a row for each score."""

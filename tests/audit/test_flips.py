@@ -83,7 +83,7 @@ def test_permuted_classes_give_permuted_rates(flips):
     plain, moved = found(scores, codes), found(scores[:, order], np.argsort(order)[codes])
     np.testing.assert_allclose(moved.rates, plain.rates[np.ix_(order, order)], atol=1e-3)
     np.testing.assert_allclose(moved.log_odds, plain.log_odds, rtol=0.01, atol=0.01)
-    assert np.mean(order[moved.suggested] == plain.suggested) > 0.999
+    assert np.mean(order[moved.suggested] == plain.suggested) > 0.995
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -154,9 +154,9 @@ def test_ten_classes_take_a_moment():
     flips = 0.9 * np.eye(10) + 0.1 * np.roll(np.eye(10), 1, axis=1)
     scores, codes, _ = drawn(3000, np.full(10, 0.1), 8.0, flips)
     found(scores, codes)
-    start = time.perf_counter()
+    start = time.process_time()
     rates = found(scores, codes).rates
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert np.abs(rates - flips).max() < 0.09
 
 
@@ -172,28 +172,67 @@ def test_slopes_and_counts_of_a_pass(k, weighted):
     scores, codes, _ = drawn(150, np.full(k, 1 / k), 2.0)
     rng = np.random.default_rng(2)
     weight = rng.random(150) if weighted else np.ones(150)
-    rows = Mixture.of(scores, codes, weight)
+    rows = Mixture.of(scores, codes, weight).by_class(np.zeros(2 * k))
     flips = rng.dirichlet(np.full(k, 2.0), size=k)
-    toward = rng.normal(size=(k, k))
-    free = rng.normal(size=1 + k)
-    sums = rows.sums(flips, free, toward)
-
-    def value(x):
-        return rows.sums(flips + x[0] * toward, free + x[1:]).value
-
-    step = 1e-6 * np.eye(2 + k)
-    slopes = [(value(e) - value(-e)) / 2e-6 for e in step]
-    np.testing.assert_allclose(sums.gradient, slopes, rtol=1e-5, atol=1e-5)
-    joint = flips.T[codes] * rows.shares(free)
+    free = rng.normal(size=2 * k)
+    sums = rows.sums(flips, free)
+    step = 1e-6 * np.eye(2 * k)
+    slopes = [(rows.sums(flips, free + e).value - rows.sums(flips, free - e).value) / 2e-6
+              for e in step]  # fmt: skip
+    np.testing.assert_allclose(sums.gradient, slopes, rtol=1e-5, atol=1e-4)
+    joint = flips.T[codes] * softmax(rows.logits(free), axis=1)
     p = joint.sum(axis=1)
-    prior = 0.5 * (rows.precision * free) @ free
+    # The prior expects a sharpness of e^0.4 in units of the spread.
+    away = np.r_[free[:k] + rows.unit - 0.4, free[k:]]
+    prior = 0.5 * away @ rows.precision @ away
     assert sums.value == pytest.approx(rows.weight @ np.log(p) - prior)
     expected = np.zeros((k, k))
     np.add.at(expected.T, codes, rows.weight[:, None] * joint / p[:, None])
     np.testing.assert_allclose(sums.moved, expected)
+    bends = [(rows.sums(flips, free - e).gradient - rows.sums(flips, free + e).gradient) / 2e-6
+             for e in step]  # fmt: skip
+    np.testing.assert_allclose(sums.information, bends, rtol=1e-5, atol=1e-4)
 
-    def slope(x):
-        return rows.sums(flips + x[0] * toward, free + x[1:], toward).gradient
 
-    bends = [(slope(-e) - slope(e)) / 2e-6 for e in step]
-    np.testing.assert_allclose(sums.information, bends, rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("k", [2, 3])
+def test_posteriors_by_brute_force(k):
+    # With the rates known and scores of a known unit, every row is a sum over the true classes.
+    flips = np.random.default_rng(0).dirichlet(np.full(k, 2.0), size=k) + 2 * np.eye(k)
+    flips /= flips.sum(axis=1, keepdims=True)
+    scores, codes, truth = drawn(20_000, np.full(k, 1 / k), 3.0, flips)
+    known = estimate_flips(scores, codes, np.ones(len(codes)), flips)
+    np.testing.assert_array_equal(known.rates, flips)
+    share = softmax(scores, axis=1)
+    for row in range(50):
+        joint = [share[row, t] * flips[t, codes[row]] for t in range(k)]
+        # The link is fitted: sharpness 1 and no shifts are found but for chance.
+        np.testing.assert_allclose(known.posterior[row], joint / np.sum(joint), atol=0.04)
+        assert known.posterior[row].sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(
+        expit(-known.log_odds), known.posterior[np.arange(len(codes)), codes], atol=1e-12
+    )
+    # Posteriors are calibrated: they say how often each class is true.
+    assert known.posterior[:, 0].mean() == pytest.approx(np.mean(truth == 0), abs=0.01)
+
+
+def test_a_class_that_is_often_confused_is_not_taken_for_a_noisy_one():
+    # Two of four classes look alike; one sharpness for all would need flips to explain it.
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=1500)
+    apart = 6.0 * np.eye(4)[truth]
+    apart[:, 2:] = np.where(truth[:, None] >= 2, 6.0 + 0.6 * np.eye(4)[truth][:, 2:], 0.0)
+    scores = apart + rng.normal(size=apart.shape)
+    assert not found(scores, truth).found
+
+
+def test_rates_are_no_richer_than_the_evidence():
+    uniform = 0.8 * np.eye(4) + 0.05
+    rates = found(*drawn(3000, np.full(4, 0.25), 8.0, uniform)[:2]).rates
+    assert np.abs(rates - uniform).max() < 0.03
+    one = np.eye(4)
+    one[1] = [0.0, 0.7, 0.3, 0.0]
+    scores, codes, _ = drawn(3000, np.full(4, 0.25), 8.0, one)
+    flips = found(scores, codes)
+    assert flips.found and np.abs(flips.rates - one).max() < 0.05
+    assert flips.rates[[0, 2, 3]].diagonal(0).min() >= 0.0
+    assert np.abs(flips.rates[[0, 2, 3]] - np.eye(4)[[0, 2, 3]]).max() < 0.01

@@ -11,7 +11,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import confusion_matrix, log_loss, recall_score
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    log_loss,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -196,7 +202,14 @@ def test_scores_are_those_in_memory(folder, monkeypatch, ending):
     calibration = expected_calibration_error(test.y, proba)
     assert scores["calibration_error"] == pytest.approx(calibration)
     assert scores["confusion"] == confusion_matrix(test.y, label).tolist()
-    assert scores["recall"] == pytest.approx(recall_score(test.y, label, average=None))
+    by_class = precision_recall_fscore_support(test.y, label)
+    for name, values in zip(("precision", "recall", "f1"), by_class, strict=False):
+        assert scores[name] == pytest.approx(values)
+    for k, column in enumerate(proba.T):
+        own = test.y == expected.classes_[k]
+        assert scores["class_auc"][k] == pytest.approx(roc_auc_score(own, column))
+        precision = average_precision_score(own, column)
+        assert scores["average_precision"][k] == pytest.approx(precision)
     assert f"errors             {scores['errors']}" in result.stdout
 
 

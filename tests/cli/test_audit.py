@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import errno
+import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,12 +16,13 @@ import pytest
 
 from bblr import BBLRClassifier, find_label_errors
 from bblr.audit import LabelErrors
-from bblr.cli import audit_job
-from bblr.cli.audit_report import estimate, evidence, flip_rates
+from bblr.cli.auditing import audit_job
+from bblr.cli.auditing.audit_report import estimate, evidence, flip_rates
 from bblr.datasets import load_uci
+from docs.check import CHROMIUM, wrong_pages
 from tests.cli.conftest import bblr
 
-OURS = ["row", "given", "suggested", "probability", "score", "wrong_plateau"]
+OURS = ["row", "label", "suggested", "probability", "against"]
 
 
 def audited(*arguments):
@@ -61,16 +64,42 @@ def test_the_table_has_every_row_by_falling_evidence(pets):
         in printed.replace("\n", " ")
     )
     rows = table()
-    assert list(rows[0]) == [*OURS, "weight", "data_row", "note"]
+    assert list(rows[0]) == OURS
     assert {row["row"] for row in rows[:2]} == {"5", "42"}
-    assert [row["wrong_plateau"] for row in rows[:3]] == ["true", "true", "false"]
+    assert [float(row["probability"]) > 0.5 for row in rows[:3]] == [True, True, False]
     assert sorted(int(row["row"]) for row in rows) == list(range(1, 61))
-    assert (np.diff([float(row["score"]) for row in rows]) <= 0).all()
+    assert (np.diff([float(row["probability"]) for row in rows]) <= 0).all()
+    for row in rows:
+        assert row["label"] == pets["kind"][int(row["row"]) - 1]
+        assert row["suggested"] in {"cat", "dog"} - {row["label"]}
+    # Only the weight tells them apart.
+    for row in rows[:2]:
+        weight = pets["weight"][int(row["row"]) - 1]
+        assert row["against"].split("; ")[0] == f"weight={weight:g}"
+    assert rows[-1]["against"] == ""
+
+
+def test_columns_of_the_file_only_if_asked(pets):
+    audited("pets.csv", "--target", "kind", "--with-columns")
+    rows = table()
+    assert list(rows[0]) == [*OURS, "weight", "data_row", "note"]
     for row in rows:
         own = pets.iloc[int(row["row"]) - 1]
-        assert (row["given"], row["note"]) == (own["kind"], own["note"])
+        assert (row["label"], row["note"]) == (own["kind"], own["note"])
         assert float(row["weight"]) == own["weight"] and int(row["data_row"]) == own["row"]
-        assert row["suggested"] in {"cat", "dog"} - {row["given"]}
+
+
+@pytest.mark.parametrize("classifier", ["BBLRClassifier", "KernelBBLRClassifier"])
+def test_reasons_turn_round_with_the_sign_of_a_column(pets, classifier):
+    ours = ("--target", "kind", "--drop", "row,note", "--classifier", classifier)
+    audited("pets.csv", *ours, "--json", "one.json")
+    pets.assign(weight=-pets["weight"]).to_csv("other.csv", index=False)
+    audited("other.csv", *ours, "--json", "two.json")
+    one, two = (json.loads(Path(f"{n}.json").read_text())["suspects"] for n in ("one", "two"))
+    for first, second in zip(one, two, strict=True):
+        (a,), (b,) = first["against"], second["against"]
+        assert a["against"] == pytest.approx(b["against"], rel=1e-3) and a["against"] > 0
+        assert float(a["value"]) == -float(b["value"])
 
 
 def test_rates_between_classes_are_told(pets):
@@ -80,7 +109,11 @@ def test_rates_between_classes_are_told(pets):
     assert 1.0 < float(told[1]) < 8.0
     text = Path("audit.html").read_text(encoding="utf-8")
     cells = Page(text).cells
-    assert cells[cells.index("Labelled as") + 4] == told[1]
+    place = cells.index("True class")
+    assert cells[place + 1 : place + 4] == ["cat", "dog", "cat"]
+    shares = np.array([cells[place + 4 : place + 6], cells[place + 7 : place + 9]], dtype=float)
+    np.testing.assert_allclose(shares.sum(axis=1), 100.0, atol=0.11)
+    assert told[1] in f"{shares[0, 1]} {shares[1, 0]}"
 
 
 def test_only_rates_worth_a_line_are_told():
@@ -100,8 +133,10 @@ def test_figures_are_those_of_the_function(tmp_path, monkeypatch):
     rows = table("heart.csv")
     assert [int(row["row"]) - 1 for row in rows] == found.ranking.tolist()
     np.testing.assert_allclose(
-        [float(row["score"]) for row in rows], found.scores[found.ranking], rtol=1e-4
+        [float(row["probability"]) for row in rows], found.probability[found.ranking], rtol=1e-3
     )
+    assert found.to_frame().index.tolist() == found.ranking.tolist()
+    assert (found.to_frame()["label"].to_numpy() == y[found.ranking]).all()
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "svm"])
@@ -112,8 +147,9 @@ def test_every_format_and_many_classes(folder, ending):
     assert "3 classes" in printed
     rows = table()
     assert len(rows) == 90
-    assert list(rows[0])[:6] == OURS
-    assert len(rows[0]) == (6 if ending == "svm" else 11)
+    assert list(rows[0]) == OURS
+    # Weight tells the kinds of these animals apart.
+    assert rows[0]["against"].startswith("x1=" if ending == "svm" else "weight=")
 
 
 class Page(HTMLParser):
@@ -128,7 +164,7 @@ class Page(HTMLParser):
         self._open = tag in ("td", "th")
         if self._open:
             self.cells.append("")
-        self.bars += tag == "rect"
+        self.bars += tag == "div" and "bar" in (dict(attrs).get("class") or "").split()
         if tag in ("script", "link", "img", "b") or {"src", "href"} & {k for k, _ in attrs}:
             self.loads.append(tag)
 
@@ -145,14 +181,35 @@ def test_the_report_shows_the_rows_and_loads_nothing(pets):
     text = Path("audit.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.loads == []
-    assert page.bars == 20
-    assert '<b>no & "none"</b>' in page.cells
+    assert page.bars == 7
+    assert any('note = <b>no & "none"</b>' in cell for cell in page.cells)
     assert "<h1>An estimated 2 of 60 labels of pets.csv are wrong.</h1>" in text
     assert "2 rows are more likely wrong than right.</p>" in text and "plateau" not in text
-    place = page.cells.index("Given")
+    place = page.cells.index("Label", page.cells.index("Label") + 1)
     assert sorted(page.cells[place + 3 : place + 9]) == ["1", "1", "cat", "cat", "dog", "dog"]
-    counted = re.findall(r"<title>([\d,]+) rows? with evidence", text)
+    counted = re.findall(r"</div>([\d,]+)</div>", text)
     assert sum(int(count.replace(",", "")) for count in counted) == 60
+
+
+def test_the_code_of_the_report_runs(pets):
+    audited("pets.csv", "--target", "kind")
+    (code,) = re.findall(r"<pre><code>(.*?)</code></pre>", Path("audit.html").read_text(), re.S)
+    found: dict = {}
+    exec(unescape(code), found)
+    assert sorted(found["look"].index) == [5, 42]
+    assert set(found["look"].columns) == {*pets.columns, "suggested", "against"}
+    assert len(found["kept"]) == 58 and not {5, 42} & set(found["kept"].index)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_the_report_is_sound_in_a_browser_light_and_dark_wide_and_narrow(pets):
+    long = pets.assign(kind=pets["kind"] + " with a name that is rather long")
+    long.rename(columns={"weight": "a column whose name is longer still, in grams"}).to_csv(
+        "long.csv", index=False
+    )
+    Path("site").mkdir()
+    audited("long.csv", "--target", "kind", "--out", "site/audit.csv")
+    assert list(wrong_pages(Path("site").resolve())) == []
 
 
 def test_the_same_command_writes_the_same_files(pets):
@@ -209,10 +266,10 @@ def test_words_do_not_contradict_each_other(scores, first, second):
 
 
 def test_columns_named_like_ours_are_told_apart(pets):
-    pets.assign(data_row=7, given=8).to_csv("twice.csv", index=False)
-    audited("twice.csv", "--target", "kind")
+    pets.assign(data_row=7, label=8).to_csv("twice.csv", index=False)
+    audited("twice.csv", "--target", "kind", "--with-columns")
     rows = table()
-    own = ["weight", "data_data_row", "note", "data_row", "data_given"]
+    own = ["weight", "data_data_row", "note", "data_row", "data_label"]
     assert list(rows[0]) == [*OURS, *own]
     assert {row["data_row"] for row in rows} == {"7"}
     assert all(int(row["data_data_row"]) == int(row["row"]) - 1 for row in rows)

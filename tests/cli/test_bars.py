@@ -83,6 +83,17 @@ def test_work_of_unknown_length_tells_what_it_has_done(clock):
     assert _lines(console) == ["Reading: 7 rows read, after 31 s"]
 
 
+def test_time_left_is_that_of_work_done(clock):
+    console = Console(file=io.StringIO())
+    with Bar(console, "Auditing", estimate=True) as bar:
+        clock[0] = 20.0
+        bar.tell(0.25, "fit 2")
+        clock[0] = 60.0
+        bar.tell(0.9, "guess", guessed=True)
+    assert _lines(console)[0] == "Auditing: 25 %, fit 2, about 60 s left, after 20 s"
+    assert "left" not in _lines(console)[1]
+
+
 class Shares:
     def __init__(self):
         self.told = []

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -43,6 +44,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+ALL = ["--methods", "LR,SVM,BBLR"]
+NOISY = [*ALL, "--noise", 0.1]
+
+
 def bblr(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
@@ -61,6 +66,8 @@ def test_help_names_every_option():
     text = re.sub(r"\x1b\[[\d;]*m", "", bblr("compare", "--help").stdout)
     for option in ("target", "methods", "noise", "protocol", "noise-in", "repeats", "folds"):
         assert f"--{option}" in text
+    for option in ("metric", "cost", "tune-threshold", "json"):
+        assert f"--{option}" in text
     for option in ("jobs", "seed", "out", "records"):
         assert f"--{option}" in text
 
@@ -68,11 +75,55 @@ def test_help_names_every_option():
 def test_a_file_gives_tables_and_a_report(folder):
     result = compare("data.csv", "--target", "label", "--repeats", 2, "--out", "my.html")
     assert result.exit_code == 0, result.stderr
-    assert "data, clean (30 rows)" in result.stdout
-    assert "data, 10 % uniform-one-class noise in training (30 rows)" in result.stdout
+    assert result.stdout.startswith("No detectable difference; keep LR.\n")
+    assert "noise" not in result.stdout
     assert result.stdout.splitlines()[-1] == "Report: my.html"
     assert (folder / "my.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert len(read_records(folder / "my.jsonl")) == 2 * 5 * 2 * 3
+    # LR and BBLR, and the one to use on all rows.
+    assert len(read_records(folder / "my.jsonl")) == 2 * 5 * 2 + 1
+
+
+def test_noise_is_added_on_request(folder):
+    result = compare("data.csv", *ALL, "--noise", 0.1, "--json", "my.json")
+    assert result.exit_code == 0, result.stderr
+    assert "With 10 % uniform-one-class noise in training: " in result.stdout
+    assert len(read_records(folder / "report.jsonl")) == 5 * 2 * 3 + 1
+    found = json.loads((folder / "my.json").read_text())
+    labels = [result["condition"] for result in found["results"]]
+    assert labels == ["clean", "10 % uniform-one-class noise in training"]
+
+
+def test_json_has_the_verdict_and_every_figure(folder):
+    options = ["--metric", "cost", "--cost", "yes:no=5", "--seed", 3]
+    result = compare("data.csv", *ALL, *options, "--json", "my.json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads((folder / "my.json").read_text())
+    assert list(found)[:3] == ["bblr", "command", "schema"]
+    assert (found["bblr"], found["command"], found["schema"]) == (__version__, "compare", 1)
+    assert (found["metric"], found["higher_is_better"], found["seed"]) == ("cost", False, 3)
+    (one,) = found["results"]
+    assert (one["data"], one["rows"], one["folds"], one["repeats"]) == ("data", 30, 5, 1)
+    assert one["verdict"]["sentence"] == result.stdout.splitlines()[0]
+    assert one["verdict"]["decision"] in ("use", "keep", "majority", "open")
+    assert {each["method"] for each in one["methods"]} == {"LR", "SVM", "BBLR"}
+    for each in one["methods"]:
+        value = each["value"]
+        assert value["low"] <= value["value"] <= value["high"]
+        assert value["value"] == pytest.approx(each["metrics"]["cost"])
+        assert (each["difference"] is None) == (each["method"] == "LR")
+        assert {"error", "balanced", "auc", "log-loss", "f1"} <= set(each["metrics"])
+        assert (each["folds_done"], each["folds_planned"]) == (5, 5)
+    values = [each["value"]["value"] for each in one["methods"]]
+    assert values == sorted(values)
+    piped = compare("data.csv", *ALL, *options, "--json", "-")
+    assert json.loads(piped.stdout) == found
+    assert "Report: report.html" in piped.stderr
+
+
+def test_thresholds_are_tuned_on_request(folder):
+    result = compare("data.csv", "--tune-threshold", "--metric", "balanced")
+    assert result.exit_code == 0, result.stderr
+    assert "chosen for this metric" in (folder / "report.html").read_text("utf-8")
 
 
 def test_without_data_all_embedded_sets_are_compared(folder):
@@ -90,14 +141,14 @@ def test_running_again_resumes(folder):
     again = compare("data.csv", "--repeats", 1)
     assert (folder / "report.jsonl").read_bytes() == before
     assert again.stdout == first.stdout
-    assert "30 of 30 results were in report.jsonl already" in " ".join(again.stderr.split())
+    assert "10 of 10 results were in report.jsonl already" in " ".join(again.stderr.split())
 
 
 def test_no_noise_means_clean_data_only(folder):
     result = compare("data.csv", "--repeats", 1, "--noise", 0, "--records", "other.jsonl")
     assert result.exit_code == 0
     assert "noise" not in result.stdout
-    assert len(read_records(folder / "other.jsonl")) == 15
+    assert len(read_records(folder / "other.jsonl")) == 11
     assert not (folder / "report.jsonl").exists()
 
 
@@ -113,14 +164,14 @@ def test_interruption_leaves_a_valid_file_and_a_hint(folder, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(LiveProgress, "count", interrupt)
-        result = compare("data.csv", "--repeats", 1)
+        result = compare("data.csv", *NOISY)
     assert result.exit_code == 130
     hint = " ".join(result.stderr.split())
     assert "Stopped: 13 of 30 results are in report.jsonl; run the same command to go on" in hint
     assert len(read_records(folder / "report.jsonl")) == 13
     assert not (folder / "report.html").exists()
-    assert compare("data.csv", "--repeats", 1).exit_code == 0
-    assert len(read_records(folder / "report.jsonl")) == 30
+    assert compare("data.csv", *NOISY).exit_code == 0
+    assert len(read_records(folder / "report.jsonl")) == 31
 
 
 def test_a_dead_worker_is_one_line(folder, monkeypatch):
@@ -133,7 +184,7 @@ def test_a_dead_worker_is_one_line(folder, monkeypatch):
     result = compare("data.csv", "--repeats", 1)
     assert result.exit_code == 1
     last = result.stderr.splitlines()[-1]
-    assert "0 of 30 results are in report.jsonl" in last and "fewer --jobs" in last
+    assert "0 of 10 results are in report.jsonl" in last and "fewer --jobs" in last
 
 
 def test_a_failing_method_is_reported_beside_the_others(folder, fast_methods):
@@ -141,9 +192,9 @@ def test_a_failing_method_is_reported_beside_the_others(folder, fast_methods):
         raise ValueError("no luck [today]")
 
     fast_methods["SVM"] = Method("SVM", "SVM", "Fails.", build)
-    result = compare("data.csv", "--repeats", 1)
+    result = compare("data.csv", *NOISY)
     assert result.exit_code == 1
-    assert "10 of 30 fits failed" in result.stderr
+    assert "10 of 31 fits failed" in result.stderr
     assert "SVM on data: ValueError: no luck [today]" in result.stderr
     assert (folder / "report.html").is_file()
 
@@ -156,6 +207,18 @@ MISUSE = {
     "noise too large": (["--noise", "1"], "--noise", "at least 0 and below 1, got 1"),
     "noise below 0": (["--noise", "-0.1"], "--noise", "at least 0 and below 1"),
     "noise is nan": (["--noise", "nan"], "--noise", "at least 0 and below 1"),
+    "unknown metric": (["--metric", "mcc"], "--metric", "choose from error, balanced, auc"),
+    "cost without costs": (["--metric", "cost"], "--metric", "--cost 'yes:no=5'"),
+    "costs without cost": (["--metric", "auc", "--cost", "yes:no=5"], "--cost", "leave one out"),
+    "costs of no class": (["--cost", "yes:maybe=5"], "--cost", "choose from no, yes"),
+    "costs that are none": (["--cost", "5"], "--cost", "write 'true:predicted=5'"),
+    "costs below 0": (["--cost", "yes:no=-1"], "--cost", "at least 0"),
+    "thresholds of scores": (
+        ["--metric", "auc", "--tune-threshold"],
+        "--tune-threshold",
+        "changes nothing",
+    ),
+    "json is not json": (["--json", "data.csv"], "--json", "must name a .json file"),
     "no repeats": (["--repeats", "0"], "--repeats", "at least 1, got 0"),
     "one fold": (["--folds", "1"], "--folds", "at least 2, got 1"),
     "too many folds": (["--folds", "25"], "--folds", "at most 13 for 'data': its class 'yes'"),
@@ -229,8 +292,9 @@ def test_uniform_noise_is_refused_for_sparse_data(folder):
     rows = [f"{i % 2} {1 + i % 20}:1" for i in range(40)]
     (folder / "sparse.svm").write_text("\n".join(rows) + "\n")
     before = contents(folder)
-    check_refusal(compare("sparse.svm"), folder, before, "--protocol", "label-flip")
-    assert compare("sparse.svm", "--protocol", "label-flip", "--repeats", 1).exit_code == 0
+    noise = ["--noise", 0.1]
+    check_refusal(compare("sparse.svm", *noise), folder, before, "--protocol", "label-flip")
+    assert compare("sparse.svm", *noise, "--protocol", "label-flip").exit_code == 0
 
 
 def test_a_folder_without_permission_is_refused(folder, monkeypatch):

@@ -23,7 +23,7 @@ def plain(text: str) -> str:
 def test_every_example(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = re.findall(r"^```(python|console)\n(.*?)^```", PAGE.read_text("utf-8"), re.S | re.M)
-    assert len(found) == 7
+    assert len(found) == 8
     for language, text in found:
         if language == "python":
             exec(compile(text, str(PAGE), "exec"), {})

@@ -114,14 +114,14 @@ WRONG = {
     "another format": ({"since": "2024-02-01"}, "'2024-02-01' in data row 1", "learned dates"),
     "number for date": ({"since": 7.5}, "'7.5' in data row 1", "learned dates"),
     "text for number": ({"amount": "much"}, "'much' in data row 1", "learned numbers"),
-    "unseen": ({"region": "south"}, "'south' in data row 1", "--unseen zero"),
+    "unseen": ({"region": "south"}, "'south' in data row 1", "--unseen error"),
 }
 
 
 @pytest.mark.parametrize(("change", "needles"), [(c, n) for c, *n in WRONG.values()], ids=WRONG)
 def test_what_a_column_did_not_hold_is_named(model, change, needles):
     pd.read_csv("test.csv").assign(**change).to_csv("new.csv", index=False)
-    result = bblr("predict", "model.bblr", "new.csv")
+    result = bblr("predict", "model.bblr", "new.csv", "--unseen", "error")
     assert result.exit_code == 2 and result.stderr.count("\n") == 1
     assert all(needle in result.stderr for needle in ("new.csv", *needles)), result.stderr
 
@@ -155,9 +155,9 @@ def test_several_files(model):
 
 
 def test_audit_keeps_the_columns_of_the_file(model):
-    result = bblr("audit", "train.csv", "--target", "left", "--in-sample")
+    result = bblr("audit", "train.csv", "--target", "left", "--in-sample", "--with-columns")
     assert result.exit_code == 0, result.stderr
-    assert list(pd.read_csv("audit.csv"))[6:] == list(shop(1, 0))[:-1]
+    assert list(pd.read_csv("audit.csv"))[5:] == list(shop(1, 0))[:-1]
 
 
 COLUMNS = ("model", "params", "layout", "params", "columns", "tuple")

@@ -41,7 +41,12 @@ NEW_FILES = {
     "flags for numbers": (lambda f: f.assign(legs=True), "'legs'", "true/false", "numbers"),
     "numbers for flags": (lambda f: f.assign(tame=f["weight"]), "'tame'", "true/false"),
     "text for flags": (lambda f: f.assign(tame="maybe"), "'tame'", "'maybe' in data row 1"),
-    "unseen": (lambda f: f.assign(fur="none at all"), "'fur'", "'long', 'short'", "--unseen zero"),
+    "unseen": (
+        lambda f: f.assign(fur="none at all"),
+        "'fur'",
+        "'long', 'short'",
+        "--unseen error",
+    ),
     "infinite": (lambda f: f.assign(weight=[np.inf] * 70), "'weight'", "infinite"),
 }
 
@@ -59,6 +64,7 @@ def test_a_wrong_column_is_named(folder, monkeypatch, ending, case):
     else:
         frame.to_parquet("new.parquet")
     arguments = ("predict", "model.bblr", f"new.{ending}", "--out", "out.csv")
+    arguments += ("--unseen", "error")
     check_refusal(folder, arguments, "DATA", f"new.{ending}", *needles)
 
 
@@ -66,7 +72,9 @@ def test_numbers_in_a_text_column_of_parquet(folder):
     fitted()
     pd.read_csv("test.csv").assign(fur=1).to_parquet("new.parquet")
     check_refusal(
-        folder, ("predict", "model.bblr", "new.parquet"), "'fur' holds '1' in data row 1"
+        folder,
+        ("predict", "model.bblr", "new.parquet", "--unseen", "error"),
+        "'fur' holds '1' in data row 1",
     )
 
 
@@ -81,7 +89,9 @@ def test_leniency(folder):
     frame.assign(fur="long").to_csv("new.csv", index=False)
     first = bblr("predict", "model.bblr", "new.csv").stdout
     frame.assign(fur="none").to_csv("new.csv", index=False)
-    assert bblr("predict", "model.bblr", "new.csv", "--unseen", "zero").stdout == first
+    result = bblr("predict", "model.bblr", "new.csv")
+    assert result.stdout == first
+    assert "texts that the training file did not have in 'fur' (70)" in result.stderr
 
 
 BAD_FILES = {

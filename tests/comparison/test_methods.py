@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.dummy
+import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.svm
 from sklearn.base import clone
@@ -14,13 +16,26 @@ from sklearn.metrics import get_scorer
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import bblr
-from bblr.comparison.methods import METHODS, Method, _most_accurate, _scores, select_methods
+from bblr.comparison.methods import (
+    FILE_METHODS,
+    METHODS,
+    Method,
+    _most_accurate,
+    _scores,
+    select_file_methods,
+    select_methods,
+)
 
 
 def test_names_are_found_in_any_case_and_order():
     assert [m.name for m in select_methods(["bblr4", " SVM ", "Lr"])] == ["BBLR4", "SVM", "LR"]
     assert select_methods() == tuple(m for m in METHODS.values() if m.usual)
     assert "SVC" not in {method.name for method in select_methods()}
+    assert "HGB" in FILE_METHODS
+    names = {name.removeprefix("robust:") for name in FILE_METHODS}
+    assert names <= set(METHODS)
+    assert [m.name for m in select_file_methods(["SVM", "lr"])] == ["majority", "LR", "SVM"]
+    assert {m.name for m in select_file_methods()} >= names
     # As the paper writes them, and as tables do.
     assert [m.name for m in select_methods(["BBLR³", "sparse kbblr"])] == ["BBLR3", "KBBLR-B"]
 
@@ -37,10 +52,17 @@ def test_a_method_is_the_estimator_it_says(name):
     ours = {name: getattr(bblr, name) for name in bblr.__all__}
     expected = eval(
         shown.replace("(, ", "("),
-        {**vars(sklearn.linear_model), **vars(sklearn.svm), **ours},
+        {
+            **vars(sklearn.linear_model),
+            **vars(sklearn.svm),
+            **vars(sklearn.dummy),
+            **vars(sklearn.ensemble),
+            **ours,
+        },
     )
     built = METHODS[name].build(3)
-    built = getattr(built, "estimator", built).steps[-1][1]
+    built = getattr(built, "estimator", built)
+    built = built.steps[-1][1] if hasattr(built, "steps") else built
     assert type(built) is type(expected)
     limits = {"random_state": None, "max_iter": None, "dual": None, "cache_size": None}
     assert {**built.get_params(), **limits} == {**expected.get_params(), **limits}
@@ -69,7 +91,10 @@ def scaler_of(estimator):
     return getattr(estimator, "estimator", estimator).steps[0][1]
 
 
-@pytest.mark.parametrize("name", METHODS)
+UNSCALED = ("HGB", "majority")
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in UNSCALED])
 def test_methods_build_what_scikit_learn_can_clone(name):
     dense, sparse = (METHODS[name].build(3, sparse=flag) for flag in (False, True))
     clone(dense)
@@ -77,11 +102,11 @@ def test_methods_build_what_scikit_learn_can_clone(name):
     assert isinstance(scaler_of(sparse), MaxAbsScaler)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "majority"])
 def test_methods_separate_easy_data(name):
     rng = np.random.default_rng(0)
-    y = np.arange(40) % 2
-    X = rng.normal(size=(40, 2)) + 4 * y[:, None]
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 4 * y[:, None]
     estimator = METHODS[name].build(0).fit(X, y)
     assert np.mean(estimator.predict(X) == y) >= 0.95
 
@@ -125,3 +150,23 @@ def test_importing_the_registry_is_light():
     assert result.returncode == 0, result.stderr
     for heavy in ("sklearn", "matplotlib", "jinja2", "joblib", "rich"):
         assert heavy not in result.stdout
+
+
+def test_robust_before_a_name_is_a_method_around_a_method(monkeypatch):
+    monkeypatch.setattr(bblr, "__all__", [*bblr.__all__, "RobustClassifier"])
+    boosting, logistic = select_methods(["robust:hgb", " Robust:LR"])
+    assert (boosting.name, boosting.label) == ("robust:HGB", "robust:HGB")
+    assert logistic.name == "robust:LR" and logistic.weight > METHODS["LR"].weight
+    with pytest.raises(ValueError, match="unknown method 'robust:RF'"):
+        select_methods(["robust:RF"])
+    with pytest.raises(ValueError, match="twice"):
+        select_methods(["robust:LR", "ROBUST:lr"])
+
+
+@pytest.mark.skipif(not hasattr(bblr, "RobustClassifier"), reason="bblr has no RobustClassifier")
+def test_robust_methods_are_fitted():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 2)) + 4 * y[:, None]
+    (method,) = select_methods(["robust:LR"])
+    assert np.mean(method.build(0).fit(X, y).predict(X) == y) >= 0.95

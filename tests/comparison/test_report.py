@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from bblr.comparison.report import document, write_report
-from bblr.comparison.summary import summarise
+from bblr.comparison.verdict.metrics import Metric
+from bblr.comparison.verdict.verdict_page import Compared, document, write_report
 from tests.comparison.page import Page
 
 NOISE = {"noise": 0.1, "protocol": "label-flip", "place": "training"}
@@ -20,9 +20,13 @@ def records(make_record):
     ]
 
 
+def page_of(records):
+    return document(Compared(records, Metric())).html()
+
+
 @pytest.fixture(scope="module")
 def html(records):
-    return document(records).html()
+    return page_of(records)
 
 
 def test_page_is_well_formed_and_stands_alone(html):
@@ -52,7 +56,7 @@ def test_ids_are_unique_and_references_resolve(html):
 def test_every_figure_has_a_caption_and_words(html):
     page = Page(html)
     drawings = page.all("svg")
-    assert len(drawings) == len(page.all("figure")) == len(page.all("figcaption")) == 3
+    assert len(drawings) == len(page.all("figure")) == len(page.all("figcaption")) == 5
     for drawing in drawings:
         assert drawing["role"] == "img"
         assert len(drawing["aria-label"]) > 40
@@ -72,22 +76,25 @@ def test_page_suits_phones_and_both_colour_schemes(html):
 
 def test_numbers_on_the_page_are_those_of_the_records(records, html):
     texts = Page(html).texts
-    for group in summarise(records).groups:
-        for row in group.rows:
-            assert f"{row.rate:.2f}" in texts
-            assert f"{row.train_errors:.1f}" in texts
+    for standing in Compared(records, Metric()).standings:
+        for line in standing.lines:
+            there = (line.method, standing.condition.noise)
+            mine = [r for r in records if (r["method"], r["condition"]["noise"]) == there]
+            rate = sum(r["errors"] for r in mine) / sum(r["n_test"] for r in mine)
+            assert line.value.value == pytest.approx(rate)
+            assert f"{100 * rate:.2f}" in texts
 
 
-def test_page_comes_from_the_records_alone(records):
-    assert document(records).html() == document(records).html()
-    worse = [{**r, "errors": r["n_test"]} if r["method"] == "BBLR" else r for r in records]
-    assert "more than LR" in document(worse).html()
+def test_equal_records_give_equal_pages(records, html):
+    assert page_of(records) == html
+    worse = [{**r, "predictions": [0] * 10} if r["method"] == "BBLR" else r for r in records]
+    assert page_of(worse) != html
 
 
 def test_names_are_escaped(make_record):
     nasty = "<script>alert(1)</script>"
     records = [make_record(m, data=nasty, label=f"<i>{m}</i>") for m in ("LR", "BBLR")]
-    html = document(records).html()
+    html = page_of(records)
     Page(html)
     assert nasty not in html and "<i>" not in html
     assert "&lt;script&gt;" in html
@@ -99,7 +106,7 @@ def test_failures_and_warnings_are_shown(make_record):
         make_record("BBLR"),
         make_record("BBLR", fold=1, failure="ValueError: boom"),
     ]
-    text = " ".join(Page(document(records).html()).texts)
+    text = " ".join(Page(page_of(records)).texts)
     assert "1 of 3 fits failed" in text
     assert "BBLR on tiny, repeat 0, fold 1: ValueError: boom" in text
     assert "BBLR (1/2)" in text
@@ -107,17 +114,17 @@ def test_failures_and_warnings_are_shown(make_record):
 
 
 def test_everything_may_fail(make_record):
-    text = " ".join(Page(document([make_record("LR", failure="ValueError: boom")]).html()).texts)
+    text = " ".join(Page(page_of([make_record("LR", failure="ValueError: boom")])).texts)
     assert "1 of 1 fits failed" in text
 
 
 def test_several_data_sets_have_totals_and_tables_of_their_own(make_record):
     records = [make_record(m, data=d) for d in ("a", "b") for m in ("LR", "SVM", "BBLR")]
-    page = Page(document(records).html())
+    page = Page(page_of(records))
     assert len(page.all("table")) == 3
-    assert "All data sets together" in page.texts
+    assert "All data sets, clean" in page.texts
 
 
 def test_report_is_written_as_utf8(tmp_path, records, html):
-    path = write_report(records, tmp_path / "report.html")
+    path = write_report(Compared(records, Metric()), tmp_path / "report.html")
     assert path.read_text(encoding="utf-8") == html

@@ -1,10 +1,12 @@
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from bblr.comparison import session
 from bblr.comparison.report import print_summary
-from bblr.comparison.session import LiveProgress, TimeLeft
+from bblr.comparison.session import LiveProgress, WorkLeft
 from bblr.comparison.summary import summarise
 
 
@@ -36,23 +38,51 @@ def test_missing_folds_are_marked(console, make_record):
     assert "LR (1/2)" in console.file.getvalue()
 
 
-def test_time_left_counts_each_method_at_its_own_pace(make_comparison, make_record):
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_time_left_counts_each_method_at_its_own_pace(make_comparison, make_record, clock):
     cells = make_comparison(repeats=1, conditions=make_comparison().conditions[:1]).cells()
-    estimate = TimeLeft(cells, jobs=2)
-    assert estimate.seconds is None
+    work = WorkLeft(cells, jobs=2)
+    assert work.seconds is None
     for cell, seconds in zip(cells[:3], (1.0, 2.0, 30.0), strict=True):
-        estimate.finished(make_record(cell.method, key=cell.key, seconds=seconds))
-    assert estimate.seconds == pytest.approx(2 * 33 / 2)
+        work.finished(make_record(cell.method, key=cell.key, seconds=seconds))
+    assert work.seconds == pytest.approx(2 * 33 / 2)
+    assert work.share == pytest.approx(1 / 3)
     for cell in cells[3:]:
-        estimate.finished(make_record(cell.method, key=cell.key, seconds=1.0))
-    assert estimate.seconds == 0
+        work.finished(make_record(cell.method, key=cell.key, seconds=1.0))
+    assert work.seconds == 0 and work.share == 1
 
 
-def test_time_left_of_an_unknown_method_is_the_mean(make_comparison, make_record):
+def test_an_unknown_method_counts_with_what_it_expects(make_comparison, make_record, clock):
+    methods = [
+        replace(m, weight=w) for m, w in zip(make_comparison().methods, (1, 4, 1), strict=True)
+    ]
+    cells = make_comparison(repeats=1, methods=tuple(methods)).cells()[:2]
+    work = WorkLeft(cells, jobs=1)
+    slow = WorkLeft(cells, jobs=1)
+    for each, seconds in ((work, 1.0), (slow, 100.0)):
+        each.finished(make_record(cells[0].method, key=cells[0].key, seconds=seconds))
+    assert work.seconds < 10 < 100 < slow.seconds < 400
+
+
+def test_the_share_grows_while_a_fit_goes_on_and_never_back(make_comparison, make_record, clock):
     cells = make_comparison(repeats=1).cells()
-    estimate = TimeLeft(cells[:2], jobs=1)
-    estimate.finished(make_record(cells[0].method, key=cells[0].key, seconds=3.0))
-    assert estimate.seconds == pytest.approx(3)
+    work = WorkLeft(cells, jobs=1)
+    for cell in cells[:3]:
+        work.finished(make_record(cell.method, key=cell.key, seconds=20.0))
+    shares = [work.share]
+    for second in range(100):
+        clock[0] = float(second)
+        shares.append(work.share)
+    assert shares == sorted(shares) and shares[0] < shares[10] < shares[17]
+    assert shares[-1] < 4 / len(cells)
+    work.finished(make_record(cells[3].method, key=cells[3].key, seconds=400.0))
+    assert work.share >= shares[-1]
 
 
 def test_progress_shows_what_was_known(console, tmp_path, make_comparison):
@@ -62,4 +92,4 @@ def test_progress_shows_what_was_known(console, tmp_path, make_comparison):
             tmp_path / "r.jsonl", on_start=progress.begin, on_record=progress.count
         )
     assert progress.known == 18
-    assert "36/36" in console.file.getvalue()
+    assert "36 of 36" in console.file.getvalue()

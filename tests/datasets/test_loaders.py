@@ -51,7 +51,7 @@ FETCHED = {
 
 
 @pytest.fixture
-def at_hand(data_home):
+def available(data_home):
     """Load the data themselves, or skip."""
 
     def load(fetch, *arguments, **settings):
@@ -222,31 +222,31 @@ def test_what_has_no_address_says_where_it_comes_from(little, name):
         fetch(data_home=little)
 
 
-def test_web8_itself(at_hand):
-    train, test = (at_hand(fetch_web8, subset=part) for part in ("train", "test"))
+def test_web8_itself(available):
+    train, test = (available(fetch_web8, subset=part) for part in ("train", "test"))
     assert train.data.shape == (45546, 300) and test.data.shape == (13699, 300)
     assert train.duplicates == {"train": 10843, "test": 2067, "across": 13699}
-    everything, _ = at_hand(fetch_web8, subset="all", return_X_y=True)
+    everything, _ = available(fetch_web8, subset="all", return_X_y=True)
     assert everything.shape == (59245, 300)
-    rest = at_hand(fetch_web8, leak_free=True)
+    rest = available(fetch_web8, leak_free=True)
     assert rest.data.shape == (25264, 300) and rest.target.shape == (25264,)
     assert rest.duplicates["across"] == 0
 
 
-def test_trec07p_itself(at_hand):
-    mail = at_hand(fetch_trec07p)
+def test_trec07p_itself(available):
+    mail = available(fetch_trec07p)
     assert mail.data.shape == (75399, 256)
     assert np.bincount(mail.target + 1).tolist() == [25220, 0, 50179]
     assert_allclose(np.asarray(mail.data.multiply(mail.data).sum(axis=1)).ravel(), 1.0)
 
 
-def test_webspam_itself(at_hand):
-    assert at_hand(fetch_webspam, return_X_y=True)[0].shape == (350_000, 254)
+def test_webspam_itself(available):
+    assert available(fetch_webspam, return_X_y=True)[0].shape == (350_000, 254)
 
 
 @pytest.mark.parametrize("domain", REVIEW_DOMAINS)
-def test_reviews_themselves(domain, at_hand):
-    found = at_hand(fetch_reviews, domain)
+def test_reviews_themselves(domain, available):
+    found = available(fetch_reviews, domain)
     assert found.data.shape == (2000, FEATURES[domain])
     assert np.bincount(found.target + 1).tolist() == [1000, 0, 1000]
     assert not any("_" in word for word in found.feature_names)
@@ -254,8 +254,8 @@ def test_reviews_themselves(domain, at_hand):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_uci_originals_are_nguyen_and_sanners(name, at_hand, data_home):
-    found = at_hand(fetch_uci_original, name)
+def test_uci_originals_are_nguyen_and_sanners(name, available, data_home):
+    found = available(fetch_uci_original, name)
     assert found.data.shape == SHAPES[name]
     path = data_home / "uci/nguyen_sanner" / f"{NGUYEN_SANNER[name]}.csv"
     theirs = np.loadtxt(path, delimiter=",")

@@ -107,7 +107,7 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     monkeypatch.setattr("bblr.curvature.sample_rows", lambda size: most)
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     one, other, theta = pair(design, LOSSES[0], y, weight, fit_intercept)
-    near = other.beside_rows()
+    near = other.on_device()
     there = near.parameters(theta)
     value, gradient, raw = near.value_gradient(there)
     expected = one.value_gradient(theta)
@@ -132,13 +132,13 @@ def test_covariances_are_those_of_numpy(rows):
     close(there.variance(Z), here.variance(Z), rtol=1e-8)
     close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
     with pytest.raises(FloatingPointError, match="positive definite"):
-        replace(other.beside_rows(), l2=-1e9).covariance(other.scores(theta), N)
+        replace(other.on_device(), l2=-1e9).covariance(other.scores(theta), N)
 
 
 def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
     y, weight = rows
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
-    near = pair(design, LOSSES[0], y, weight)[1].beside_rows()
+    near = pair(design, LOSSES[0], y, weight)[1].on_device()
     near = replace(near, l2=-1e9)  # no weight of a row can make up for it
     there = near.parameters(np.zeros(D + 1))
     vector = torch.ones_like(there)
@@ -150,13 +150,13 @@ def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
 def test_only_what_a_tensor_objective_knows_goes_to_the_device(rows):
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     other = pair(design, LOSSES[0], *rows)[1]
-    assert other.beside_rows() is not None
-    assert other.with_penalty(GaussLaplace()).beside_rows() is None
+    assert other.on_device() is not None
+    assert other.with_penalty(GaussLaplace()).on_device() is None
     apart = designs.TorchDesign(
         [torch.from_numpy(matrix()[:9]), torch.from_numpy(matrix()[9:])], DEVICE
     )
-    assert pair(apart, LOSSES[0], *rows)[1].beside_rows() is None
-    assert pair(design, LOSSES[0], *rows)[0].beside_rows() is None
+    assert pair(apart, LOSSES[0], *rows)[1].on_device() is None
+    assert pair(design, LOSSES[0], *rows)[0].on_device() is None
 
 
 def test_extreme_scores_are_finite(rows):

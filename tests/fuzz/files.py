@@ -206,7 +206,7 @@ def _invoke(*arguments: str) -> Any:
         error = result.exception
         raise Wrong(f"{type(error).__name__} reached the user: {error}") from error
     if result.exit_code == 1 and "fits failed" in result.stderr:
-        return result  # a comparison goes on where a rival cannot be fitted, and says so
+        return result  # a comparison goes on where a baseline cannot be fitted, and says so
     if result.exit_code not in (0, 2):
         raise Wrong(f"exit status {result.exit_code}: {result.stderr}")
     lines = result.stderr.strip().splitlines()

@@ -103,8 +103,8 @@ def test_models_that_are_not_fitted_come_back():
 def test_grid_searches_come_back():
     # Beside ours they hold what any grid search holds and skops does not trust by itself.
     X, y = data(3)
-    rival = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2).fit(X, y)
-    theirs = sio.get_untrusted_types(data=sio.dumps(rival))
+    baseline = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2).fit(X, y)
+    theirs = sio.get_untrusted_types(data=sio.dumps(baseline))
     assert not any(name.startswith("bblr") for name in theirs)
     grid = GridSearchCV(
         make_pipeline(StandardScaler(), BBLRClassifier()),

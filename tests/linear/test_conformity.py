@@ -31,7 +31,7 @@ from bblr import (
         ZeroOneClassifier(random_state=0),
         ZeroOneClassifier(solver="sla"),
         ZeroOneClassifier(solver="csa", random_state=0),
-        ZeroOneClassifier(solver="mip", max_steps=20, random_state=0),
+        ZeroOneClassifier(solver="mip", max_steps=5, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -161,9 +161,9 @@ def test_flipped_labels_cost_less_than_in_logistic_regression():
     rng = np.random.default_rng(0)
     flipped = np.where(rng.random(len(y)) < 0.2, rng.integers(0, 10, len(y)), y)
     scale = StandardScaler().fit(X)
-    rival = LogisticRegression(max_iter=1000).fit(scale.transform(X), flipped)
+    baseline = LogisticRegression(max_iter=1000).fit(scale.transform(X), flipped)
     own = BBLRClassifier(gamma_max=2.0).fit(X, flipped)
-    assert own.score(X_test, y_test) > rival.score(scale.transform(X_test), y_test) + 0.02
+    assert own.score(X_test, y_test) > baseline.score(scale.transform(X_test), y_test) + 0.02
 
 
 def test_search_finds_a_plane_for_each_class():

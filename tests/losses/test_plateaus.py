@@ -214,6 +214,15 @@ def test_a_is_of_two_classes_only():
 NAN, INF = float("nan"), float("inf")
 
 
+@pytest.mark.parametrize("rho", [0.0, 0.3, 7.0, (0.1, 0.0, 2.0)])
+def test_ratios_are_those_asked_for(rho):
+    plateaus = Plateaus.from_ratio(rho, 3)
+    np.testing.assert_allclose(plateaus.rho, np.broadcast_to(rho, 3), atol=1e-12)
+    np.testing.assert_allclose(np.array(plateaus.low) / plateaus.b, plateaus.rho)
+    again = Plateaus.from_ratio(plateaus.rho, 3)
+    np.testing.assert_allclose(again.low, plateaus.low, atol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("make", "named"),
     [
@@ -254,6 +263,12 @@ NAN, INF = float("nan"), float("inf")
         (lambda: Plateaus.from_rates([0.5, 0.5]), "rates must sum"),
         (lambda: Plateaus.from_rates([0.3, 0.3, 0.3]), "rates must sum"),
         (lambda: Plateaus.from_rates(0.9), "rates must be a sequence"),
+        (lambda: Plateaus.from_ratio(-0.1), "rho must be"),
+        (lambda: Plateaus.from_ratio([1, -1]), "rho must be"),
+        (lambda: Plateaus.from_ratio([1, 1], 3), "rho must be a number of at least 0, or 3"),
+        (lambda: Plateaus.from_ratio("strong"), "rho must be"),
+        (lambda: Plateaus.from_ratio(INF), "rho must be finite"),
+        (lambda: Plateaus.from_ratio(1.0, 1), "n_classes"),
         (lambda: Plateaus.empirical([1, 1]), "two or more classes"),
         (lambda: Plateaus.empirical([]), r"\by\b"),
         (lambda: Plateaus.empirical([0, 1], [1, 0]), "sample_weight"),

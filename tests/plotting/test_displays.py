@@ -17,14 +17,18 @@ from sklearn.preprocessing import StandardScaler
 from bblr import BBLRClassifier, KernelBBLRClassifier, ZeroOneClassifier
 from bblr.plotting import (
     CertificateDisplay,
+    CoefficientDisplay,
     LossDisplay,
     PathDisplay,
     ReliabilityDisplay,
     SparsityDisplay,
+    WeightDisplay,
 )
 
+KINDS = ["loss", "path", "reliability", "sparsity", "certificate", "coefficients", "weights"]
 
-@pytest.fixture(params=["loss", "path", "reliability", "sparsity", "certificate"])
+
+@pytest.fixture(params=KINDS)
 def make(request, linear, heart, sparse, proved):
     """Draws one of the Displays, with whatever options."""
     return {
@@ -35,11 +39,13 @@ def make(request, linear, heart, sparse, proved):
         ),
         "sparsity": lambda **options: SparsityDisplay.from_estimator(sparse, **options),
         "certificate": lambda **options: CertificateDisplay.from_estimator(proved, **options),
+        "coefficients": lambda **options: CoefficientDisplay.from_estimator(linear, **options),
+        "weights": lambda **options: WeightDisplay.from_estimator(linear, *heart, **options),
     }[request.param]
 
 
 def first_line(display):
-    return display.lines_[0] if isinstance(display, LossDisplay) else display.line_
+    return display.line_ if hasattr(display, "line_") else display.lines_[0]
 
 
 def test_draws_on_new_axes_and_on_given_ones(make):

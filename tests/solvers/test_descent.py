@@ -49,9 +49,9 @@ def test_same_as_scikit_learn(make_objective, solver, wrap):
     objective = make_objective(wrap(X), y, weight, l2=2.0)
     design = objective.design
     Z = (X - design.centre) / design.scale
-    rival = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(Z, y, weight)
+    baseline = LogisticRegression(C=0.5, tol=1e-10, max_iter=1000).fit(Z, y, weight)
     found = solver.minimise(objective, np.zeros(4)).theta
-    np.testing.assert_allclose(found, [*rival.coef_[0], *rival.intercept_], atol=1e-4)
+    np.testing.assert_allclose(found, [*baseline.coef_[0], *baseline.intercept_], atol=1e-4)
 
 
 @NAMED

@@ -285,7 +285,7 @@ del sklearn.callback.with_callbacks  # an older scikit-learn, as far as bblr can
 import numpy as np
 from bblr import BBLRClassifier, BBLRClassifierCV
 X = np.random.default_rng(0).standard_normal((60, 2)); y = (X[:, 0] > 0).astype(int)
-for model in (BBLRClassifier(), BBLRClassifierCV(cv=2, n_jobs=2, l2s=(1.0,))):
+for model in (BBLRClassifier(), BBLRClassifierCV(cv=2, l2s=(1.0,))):
     assert not hasattr(model, "set_callbacks")
     assert model.fit(X, y).score(X, y) > 0.9
 """

@@ -134,8 +134,8 @@ def test_large_data_take_lines(convert, monkeypatch):
     y = X @ rng.normal(size=12) + 0.5 * rng.standard_t(1, size=500) > 0
     model = ZeroOneClassifier(time_limit=None, random_state=0).fit(convert(X), y)
     assert model.zero_one_loss_ == np.sum(model.predict(convert(X)) != y)
-    rival = LogisticRegression(max_iter=1000).fit(X, y)
-    assert model.zero_one_loss_ < np.sum(rival.predict(X) != y)
+    baseline = LogisticRegression(max_iter=1000).fit(X, y)
+    assert model.zero_one_loss_ < np.sum(baseline.predict(X) != y)
     again = ZeroOneClassifier(time_limit=None, random_state=0).fit(convert(X), y)
     np.testing.assert_array_equal(again.coef_, model.coef_)
     with pytest.raises(ValueError, match=r"solver='mip' is for at most.*use solver='search'"):

@@ -25,8 +25,9 @@ def class_numbers(y: Any) -> Any:
 
 def log_sigmoid(z: Any) -> Any:
     """Return the logarithm of the sigmoid, linear where the sigmoid itself would underflow."""
-    xp = namespace(z)
-    return xp.where(z < 0, z, 0.0) - xp.log1p(xp.exp(-abs(z)))
+    xp, distance = namespace(z), abs(z)
+    # The smaller of z and 0, written so that torch derives 1/2 at 0 and not what either side has.
+    return 0.5 * (z - distance) - xp.log1p(xp.exp(-distance))
 
 
 class OneScore:

@@ -5,29 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import is_classifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    assert_all_finite,
-    check_consistent_length,
-    column_or_1d,
-)
 
 from bblr._checks import CONSTRAINTS
-from bblr._numeric.tensors import local
 from bblr.audit.fixed_settings import with_fixed_settings
 from bblr.audit.flips import estimate_flips
-from bblr.audit.held_out import Labelled, held_out_scores, make_folds
-from bblr.audit.models import class_scores, fitted
+from bblr.audit.held_out import held_out_scores, labelled, make_folds
+from bblr.audit.models import check_estimator, check_learns, class_scores, fitted
 from bblr.audit.result import LabelErrors
-from bblr.inputs.disk import ShardAdapter
-from bblr.inputs.in_memory import rows_in_memory
-from bblr.inputs.labels import found_classes
 
 __all__ = ["find_label_errors"]
 
@@ -84,9 +69,10 @@ def find_label_errors(
     which class k is given label g, the odds that label g is wrong are
     sum_{k != g} T[k, g] s_k / (T[g, g] s_g).
 
-    Where classes overlap, noise cannot be told from overlap. Rates are shrunk unless they improve
-    the likelihood clearly and exceed the overlap, so that few clean labels are flagged; the number
-    of errors is then underestimated rather than overestimated.
+    Where classes overlap, noise is hard to tell from overlap. Rates are estimated only as far as
+    the evidence asks for them: none, one for all classes, or some of their own for a class.
+    Without evidence for any, few labels are flagged, and the number of errors is underestimated
+    rather than overestimated.
 
     ``BBLRClassifierCV`` and ``KernelBBLRClassifierCV`` choose their settings once, on all rows;
     the folds are fitted with these. Other searches (``GridSearchCV``) are run in every fold.
@@ -104,17 +90,14 @@ def find_label_errors(
     >>> set(found.indices) >= {5, 50, 500}
     True
     """
-    _check_estimator(estimator)
+    check_estimator(estimator)
     validate_parameter_constraints(CONSTRAINTS, {"n_jobs": n_jobs}, "find_label_errors")
-    data = _labelled(X, y, sample_weight)
-    if get_tags(estimator).input_tags.pairwise and not sp.issparse(data.X):
-        # Rows and columns of a kernel are selected by position, not by the names of a frame.
-        data = data._replace(X=np.asarray(data.X))
+    data = labelled(X, y, sample_weight, estimator)
     if in_sample:
         model = fitted(estimator, data.X, data.y, data.weight)
         raw = class_scores(model, data.X, data.X, data.classes)
     else:
-        _check_learns(estimator)
+        check_learns(estimator)
         folds = make_folds(cv, data, random_state)
         raw = held_out_scores(with_fixed_settings(estimator, data), data, folds, n_jobs)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
@@ -126,52 +109,3 @@ def find_label_errors(
         classes=data.classes,
         given=data.y,
     )
-
-
-def _check_estimator(estimator: Any) -> None:
-    # Some estimators have these methods only once they are fitted.
-    whole = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
-    if not whole or not is_classifier(estimator):
-        raise TypeError(
-            "estimator must be a classifier with decision_function or predict_proba, such as "
-            f"BBLRClassifier(); got {estimator!r}."
-        )
-
-
-def _check_learns(estimator: Any) -> None:
-    parts = (estimator, *estimator.get_params().values())
-    if any(isinstance(part, FrozenEstimator) and is_classifier(part) for part in parts):
-        raise ValueError(
-            "estimator is frozen: it cannot be trained without the rows it is to score. Pass the "
-            "classifier itself; or score all rows with the frozen one by in_sample=True, or by "
-            "outlier_scores if it is a classifier of bblr."
-        )
-
-
-def _labelled(X: Any, y: Any, sample_weight: Any) -> Labelled:
-    if ShardAdapter.recognises(None, X):
-        raise TypeError("X must be rows in memory, from which folds are taken; got rows on disk.")
-    X = rows_in_memory(X)
-    if y is None:
-        raise ValueError("y must hold the labels to audit, got None.")
-    y = column_or_1d(local(y))
-    check_consistent_length(X, y)
-    if any(map(_is_missing, y.tolist())):
-        raise ValueError("y holds missing labels; fill them in or leave these rows out.")
-    assert_all_finite(y, input_name="y")
-    classes = found_classes(y)
-    codes = np.searchsorted(classes, y)
-    if len(classes) < 2:
-        raise ValueError(f"y must hold two or more classes, got {classes.tolist()} only.")
-    weight = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, np.empty((_num_samples(X), 1)), copy=True)
-        if weight.min() < 0:
-            raise ValueError(f"sample_weight must be at least 0, got {weight.min()}.")
-    return Labelled(X, y, classes, codes, weight)
-
-
-def _is_missing(label: Any) -> bool:
-    # None, NaN, and pandas' missing values, which cannot be compared.
-    missing = label is None or type(label).__name__ in ("NAType", "NaTType")
-    return missing or (isinstance(label, float) and label != label)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _num_samples,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+)
 
 from bblr._checks import check_number
+from bblr._numeric.tensors import local
 from bblr.audit.models import Floats, class_scores, fitted
+from bblr.audit.refits import Refit, given_refit, with_all_classes
+from bblr.inputs.disk import ShardAdapter
+from bblr.inputs.in_memory import rows_in_memory
+from bblr.inputs.labels import found_classes
 from bblr.training.folds import Fold
 
 # Rows that show what the columns of a decision function mean.
@@ -21,22 +36,57 @@ _KNOWN = 200
 
 
 class Labelled(NamedTuple):
-    """Rows with labels, class numbers, and weights if any."""
+    """Rows with labels, class numbers, weights if any, and what else ``fit`` takes."""
 
     X: Any
     y: NDArray[Any]
     classes: NDArray[Any]
     codes: NDArray[np.intp]
     weight: Floats | None
+    params: Mapping[str, Any] = MappingProxyType({})
 
 
-def make_folds(cv: Any, data: Labelled, random_state: Any) -> list[Fold]:
+def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
+    """Return checked rows and labels; rows of a kernel are picked by position."""
+    if ShardAdapter.recognises(None, X):
+        raise TypeError("X must be rows in memory, from which folds are taken; got rows on disk.")
+    X = rows_in_memory(X)
+    if y is None:
+        raise ValueError("y must hold the labels to audit, got None.")
+    y = column_or_1d(local(y), warn=True)
+    check_consistent_length(X, y)
+    if any(map(_is_missing, y.tolist())):
+        raise ValueError("y holds missing labels; fill them in or leave these rows out.")
+    assert_all_finite(y, input_name="y")
+    classes = found_classes(y)
+    codes = np.searchsorted(classes, y)
+    if len(classes) < 2:
+        only = ", ".join(map(repr, classes.tolist()))
+        raise ValueError(f"y must hold two or more classes, got 1 class only: {only}.")
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, np.empty((_num_samples(X), 1)), copy=True)
+        if weight.min() < 0:
+            raise ValueError(f"sample_weight must be at least 0, got {weight.min()}.")
+    if get_tags(estimator).input_tags.pairwise and not sp.issparse(X):
+        # Rows and columns of a kernel are selected by position, not by the names of a frame.
+        X = np.asarray(X)
+    return Labelled(X, y, classes, codes, weight)
+
+
+def _is_missing(label: Any) -> bool:
+    # None, NaN, and pandas' missing values, which cannot be compared.
+    missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+    return missing or (isinstance(label, float) and label != label)
+
+
+def make_folds(cv: Any, data: Labelled, random_state: Any, groups: Any = None) -> list[Fold]:
     """Return the folds of a ``cv`` parameter; every row is scored at least once.
 
     Rows of zero weight are in no training part, and are scored in all folds.
     """
     if not isinstance(cv, int | np.integer):
-        return _given_folds(cv, data)
+        return _given_folds(cv, data, groups)
     check_number("cv", cv, low=2, integer=True)
     n = len(data.y)
     counted = np.arange(n) if data.weight is None else np.flatnonzero(data.weight > 0)
@@ -78,10 +128,11 @@ def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
     )
 
 
-def _given_folds(cv: Any, data: Labelled) -> list[Fold]:
+def _given_folds(cv: Any, data: Labelled, groups: Any) -> list[Fold]:
     n = len(data.y)
     folds = [
-        Fold(_row_numbers(train, n), _row_numbers(test, n)) for train, test in _splits(cv, data)
+        Fold(_row_numbers(train, n), _row_numbers(test, n))
+        for train, test in _splits(cv, data, groups)
     ]
     # A fold that holds out nothing needs no fit.
     folds = [fold for fold in folds if len(fold.test)]
@@ -100,12 +151,12 @@ def _given_folds(cv: Any, data: Labelled) -> list[Fold]:
     return folds
 
 
-def _splits(cv: Any, data: Labelled) -> list[tuple[Any, Any]]:
+def _splits(cv: Any, data: Labelled, groups: Any) -> list[tuple[Any, Any]]:
     splitter = check_cv(cv, data.y, classifier=True)
     try:
-        return list(splitter.split(np.zeros((len(data.y), 1)), data.y))
+        return list(splitter.split(np.zeros((len(data.y), 1)), data.y, groups))
     except (TypeError, ValueError) as error:
-        if "group" not in f"{cv!r} {error}".lower():
+        if groups is not None or "group" not in f"{cv!r} {error}".lower():
             raise
         raise ValueError(
             f"cv={cv!r} needs groups, which are not available here; pass its folds themselves, "
@@ -128,10 +179,21 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:
 
 
 def held_out_scores(
-    estimator: Any, data: Labelled, folds: Sequence[Fold], n_jobs: int | None
+    estimator: Any,
+    data: Labelled,
+    folds: Sequence[Fold],
+    n_jobs: int | None,
+    refit: Refit | None = None,
 ) -> Floats:
-    """Return the mean score of each row for each class over the folds that hold it out."""
-    parts = Parallel(n_jobs=n_jobs)(delayed(_fold_scores)(estimator, data, fold) for fold in folds)
+    """Return the mean score of each row for each class over the folds that hold it out.
+
+    Folds are trained on the labels as given, or on their part of a training set that allows for
+    wrong labels.
+    """
+    whole = given_refit(data.codes, data.weight) if refit is None else refit
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_scores)(estimator, data, fold, whole) for fold in folds
+    )
     total, times = np.zeros((len(data.y), len(data.classes))), np.zeros(len(data.y))
     for fold, part in zip(folds, parts, strict=True):
         total[fold.test] += part
@@ -139,12 +201,18 @@ def held_out_scores(
     return total / times[:, None]
 
 
-def _fold_scores(estimator: Any, data: Labelled, fold: Fold) -> Floats:
-    X, y = _safe_split(estimator, data.X, data.y, fold.train)
-    weight = None if data.weight is None else data.weight[fold.train]
-    model = fitted(estimator, X, y, weight)
+def _fold_scores(estimator: Any, data: Labelled, fold: Fold, whole: Refit) -> Floats:
+    refit = with_all_classes(whole.within(fold.train), data.codes, data.weight, fold.train)
+    model = trained(estimator, data, refit)
     some = fold.train[:: max(1, len(fold.train) // _KNOWN)]
     rows, known = (
         _safe_split(estimator, data.X, None, part, fold.train)[0] for part in (fold.test, some)
     )
     return class_scores(model, rows, known, data.classes)
+
+
+def trained(estimator: Any, data: Labelled, refit: Refit) -> Any:
+    """Return a copy of the estimator fitted to a training set made of the rows."""
+    X = _safe_split(estimator, data.X, None, refit.rows)[0]
+    params = _check_method_params(data.X, data.params, refit.rows)
+    return fitted(estimator, X, data.classes[refit.codes], refit.weight, params)

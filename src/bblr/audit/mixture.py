@@ -1,25 +1,28 @@
-"""Labels as a mixture: a true class drawn from sharpened scores, and then possibly flipped."""
+"""Labels as a mixture: a true class drawn from calibrated scores, and then possibly flipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import log_softmax
 
 from bblr.audit.compiled_mixture import flip_pass
 from bblr.audit.models import Floats
 
-# Widths of the priors on the logarithm of the sharpness and on the shifts of the classes.
-_LOG_GAMMA_SCALE, _SHIFT_SCALE = 3.0, 1.0
-# Largest share of blind (uninformative) labels: every class can still be the most probable.
-_MOST_BLIND = 0.95
-# Fewer rows than this count as none, since the logit of their share would diverge.
-_LEAST_BLIND, _LOGIT_PRECISION = 0.1, 1e-4
+# The logarithm of the usual sharpness, in units of the spread of the scores. Where labels are
+# flipped so often that they hardly say how sharp the scores are, the prior on it decides.
+_LOG_GAMMA = 0.4
+# Widths of the priors on the logarithm of the sharpness, on how far that of one class may deviate
+# from it, and on the shifts of the classes. Classes that are confused with one another have scores
+# that are worth less than those of the others; with one sharpness that would look like flips.
+_LOG_GAMMA_SCALE, _DEVIATION_SCALE, _SHIFT_SCALE = 1.0, 0.5, 1.0
+# As good as no deviation.
+_NO_DEVIATION = 0.01
 # Bounds on the sum of the weights.
 _LEAST_TOTAL, _MOST_TOTAL = 1.0, 1e9
 _STEPS, _HALVINGS, _DECREMENT, _FAR = 60, 30, 1e-4, 50.0
@@ -28,7 +31,7 @@ _TINY = 1e-300
 
 
 class MixtureFit(NamedTuple):
-    """Log sharpness and shifts of the classes, and their log posterior."""
+    """Log sharpnesses and shifts of the classes, and their log posterior."""
 
     free: Floats
     value: float
@@ -45,21 +48,27 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Rows with labels g of probability sum_k T[k, g] s_k, s = softmax(gamma * score + shift).
+    """Rows with labels g of probability sum_k T[k, g] s_k, s = softmax(gamma * (score + shift)).
 
     Parameters
     ----------
-    below : ndarray of shape (n_rows, n_classes)
-        Scores, each less the highest of its row, in units of their spread.
+    scores : ndarray of shape (n_rows, n_classes)
+        Scores, the highest of each row near 0, in units of their spread or of log-probability.
     codes : ndarray of shape (n_rows,)
         Class numbers of the labels.
     weight : ndarray of shape (n_rows,)
         Weights.
+    deviation : float, default=0.01
+        How far the log sharpness of a class may deviate from that of the others.
+    unit : float, default=0.0
+        The logarithm of the unit of the scores, in which the prior expects them.
     """
 
-    below: Floats
+    scores: Floats
     codes: NDArray[np.intp]
     weight: Floats
+    deviation: float = _NO_DEVIATION
+    unit: float = 0.0
 
     @classmethod
     def of(cls, scores: Floats, codes: NDArray[np.intp], weight: Floats) -> Mixture:
@@ -75,157 +84,115 @@ class Mixture:
         below = (scores - scores.max(axis=1, keepdims=True)) / scale
         return cls(np.ascontiguousarray(below), codes, share * (total / share.sum()))
 
+    def by_class(self, free: Floats) -> Mixture:
+        """Return the same rows scored by log-probabilities, each class with its own sharpness.
+
+        Two classes can only be confused with one another: they keep one sharpness.
+        """
+        scores = np.ascontiguousarray(log_softmax(self.logits(free), axis=1))
+        deviation = _DEVIATION_SCALE if self.n_classes > 2 else _NO_DEVIATION
+        return replace(self, scores=scores, deviation=deviation, unit=float(free[0]))
+
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.below.shape[1]
+        return self.scores.shape[1]
 
     @property
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.weight.sum())
 
-    @property
+    @cached_property
     def precision(self) -> Floats:
-        """Precision of the prior on log gamma and the shifts."""
-        return np.r_[_LOG_GAMMA_SCALE**-2, np.full(self.n_classes, _SHIFT_SCALE**-2)]
+        """Precision of the prior on the log sharpnesses and the shifts."""
+        k = self.n_classes
+        common, own = _LOG_GAMMA_SCALE**2, self.deviation**2
+        found = np.diag(np.full(2 * k, _SHIFT_SCALE**-2))
+        found[:k, :k] = (np.eye(k) - common / (own + common * k)) / own
+        return found
 
     def start(self) -> Floats:
-        """Return a sharpness of 2 and no shifts."""
-        return np.r_[np.log(2.0), np.zeros(self.n_classes)]
+        """Return sharpnesses of 1 and no shifts."""
+        return np.zeros(2 * self.n_classes)
 
     def logits(self, free: Floats) -> Floats:
-        """Return gamma * score + shift."""
-        free = np.clip(free, -_FAR, _FAR)
-        return np.exp(free[0]) * self.below + free[1:]
+        """Return gamma * (score + shift)."""
+        free, k = np.clip(free, -_FAR, _FAR), self.n_classes
+        return np.exp(free[:k]) * (self.scores + free[k:])
 
-    def shares(self, free: Floats) -> Floats:
-        """Return the probability of each true class before the label is known."""
-        raw = self.logits(free)
-        s = np.exp(raw - raw.max(axis=1, keepdims=True))
-        return np.asarray(s / s.sum(axis=1, keepdims=True))
-
-    def overlap(self, free: Floats) -> tuple[Floats, Floats]:
-        """Return the share of each class that looks like another, and the size of the class."""
-        s = self.shares(free)
-        size = self.weight @ s
-        return (self.weight @ (s * (1.0 - s))) / np.maximum(size, _TINY), size
-
-    def sums(
-        self, flips: Floats, free: Floats, toward: Floats | None = None, *, inform: bool = True
-    ) -> Sums:
+    def sums(self, flips: Floats, free: Floats, *, inform: bool = True) -> Sums:
         """Pass over the rows once; the log posterior and its derivatives include the prior."""
         k = self.n_classes
         free = np.clip(free, -_FAR, _FAR)
-        toward = np.zeros((k, k)) if toward is None else toward
-        gradient, moved = np.zeros(k + 2), np.zeros((k, k))
-        information = np.zeros((k + 2, k + 2) if inform else (0, 0))
+        gradient, moved = np.zeros(2 * k), np.zeros((k, k))
+        information = np.zeros((2 * k, 2 * k) if inform else (0, 0))
         value = flip_pass(
-            self.below, self.codes, self.weight, flips, toward, np.exp(free[0]), free[1:],
-            np.empty_like(self.below), gradient, information, moved,
+            self.scores, self.codes, self.weight, np.ascontiguousarray(flips), np.exp(free[:k]),
+            free[k:], np.empty_like(self.scores), gradient, information, moved,
         )  # fmt: skip
-        pull = self.precision * free
-        gradient[1:] -= pull
+        away = free.copy()
+        away[:k] += self.unit - _LOG_GAMMA
+        pull = self.precision @ away
+        gradient -= pull
         if inform:
-            information[np.arange(1, k + 2), np.arange(1, k + 2)] += self.precision
-        return Sums(float(value) - 0.5 * float(pull @ free), gradient, information, moved)
+            information += self.precision
+        return Sums(value - 0.5 * float(pull @ away), gradient, information, moved)
 
     def calibrated(self, flips: Floats, free: Floats) -> MixtureFit:
-        """Return the likeliest sharpness and shifts for given flip rates."""
+        """Return the most likely sharpnesses and shifts at given rates, by Newton steps."""
+        now = self.sums(flips, free)
+        for _ in range(_STEPS):
+            # Where the function is not concave, the size of the curvature still scales the step.
+            curvature, axes = np.linalg.eigh(now.information)
+            scaled = (axes.T @ now.gradient) / np.maximum(np.abs(curvature), _LEAST_CURVATURE)
+            step = axes @ scaled
+            if float(now.gradient @ step) < _DECREMENT:
+                break
+            for _ in range(_HALVINGS):
+                new = self.sums(flips, free + step)
+                if new.value > now.value:
+                    break
+                step *= 0.5
+            else:
+                break
+            free, now = free + step, new
+        return MixtureFit(free, now.value)
 
-        def evaluate(free: Floats) -> tuple[float, Floats, Floats]:
-            sums = self.sums(flips, free)
-            return sums.value, sums.gradient[1:], sums.information[1:, 1:]
-
-        return _newton(evaluate, free)
-
-    def blind(self, without: MixtureFit) -> tuple[float, MixtureFit]:
-        """Return the most likely share of labels drawn uniformly from all classes, and its fit."""
-        k = self.n_classes
-        toward = np.full((k, k), 1.0 / k) - np.eye(k)
-
-        def evaluate(x: Floats) -> tuple[float, Floats, Floats]:
-            part = float(expit(np.clip(x[0], -_FAR, _FAR)))
-            sums = self.sums(symmetric_flips(_MOST_BLIND * part, k), x[1:], toward)
-            # From the share to its logit.
-            slope = _MOST_BLIND * part * (1.0 - part)
-            sums.information[0] *= slope
-            sums.information[:, 0] *= slope
-            second = slope * (1.0 - 2.0 * part) * sums.gradient[0]
-            sums.information[0, 0] += _LOGIT_PRECISION - second
-            sums.gradient[0] = slope * sums.gradient[0] - _LOGIT_PRECISION * x[0]
-            value = sums.value - 0.5 * _LOGIT_PRECISION * x[0] ** 2
-            return value, sums.gradient, sums.information
-
-        # As many as are misclassified, and one more: from 0 the logit would not move.
-        wrong = self.weight @ (self.logits(without.free).argmax(axis=1) != self.codes)
-        part = min(max((wrong + 1.0) / (self.total + 1.0), 0.01), 0.8)
-        least = np.log(_LEAST_BLIND / self.total)
-        x, value = _newton(evaluate, np.r_[np.log(part / (1.0 - part)), without.free], least)
-        if x[0] < least:
-            return 0.0, without
-        return _MOST_BLIND * float(expit(x[0])), MixtureFit(x[1:], value)
-
-    def rates_by_class(self, pseudo_counts: Floats, free: Floats) -> tuple[Floats, Floats]:
+    def likeliest_flips(
+        self, pseudo_counts: Floats, flips: Floats, free: Floats
+    ) -> tuple[Floats, Floats]:
         """Return the most likely flip rates, given pseudo-counts by true class and label.
 
-        Also the sharpness and shifts fitted with them, by a search that stops early.
+        Also the sharpnesses and shifts fitted with them; the search begins at the given ones and
+        stops early.
         """
         k, total = self.n_classes, self.total
         off = ~np.eye(k, dtype=bool)
 
         def unpack(x: Floats) -> Floats:
             raw = np.zeros((k, k))
-            raw[off] = np.clip(x[1 + k :], -_FAR, _FAR)
-            flips = np.exp(raw - raw.max(axis=1, keepdims=True))
-            return np.asarray(flips / flips.sum(axis=1, keepdims=True))
+            raw[off] = np.clip(x[2 * k :], -_FAR, _FAR)
+            found = np.exp(raw - raw.max(axis=1, keepdims=True))
+            return np.asarray(found / found.sum(axis=1, keepdims=True))
 
         def evaluate(x: Floats) -> tuple[float, Floats]:
-            flips = unpack(x)
-            sums = self.sums(flips, x[: 1 + k], inform=False)
-            value = sums.value + float((pseudo_counts * np.log(np.maximum(flips, _TINY))).sum())
+            found = unpack(x)
+            sums = self.sums(found, x[: 2 * k], inform=False)
+            value = sums.value + float((pseudo_counts * np.log(np.maximum(found, _TINY))).sum())
             counts = sums.moved + pseudo_counts
-            by_flips = counts - counts.sum(axis=1, keepdims=True) * flips
-            return -value / total, -np.r_[sums.gradient[1:], by_flips[off]] / total
+            by_flips = counts - counts.sum(axis=1, keepdims=True) * found
+            return -value / total, -np.r_[sums.gradient, by_flips[off]] / total
 
-        first = np.log(np.maximum(pseudo_counts, _TINY))
+        first = np.log(np.maximum(flips, _TINY))
         first = np.maximum(first - np.diag(first)[:, None], np.log(0.05 / k))[off]
         found = minimize(
             evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",
             options={"maxiter": 300, "gtol": 1e-6, "ftol": 1e-7},
         )  # fmt: skip
-        return unpack(found.x), found.x[: 1 + k]
+        return unpack(found.x), found.x[: 2 * k]
 
 
 def symmetric_flips(blind: float, n_classes: int) -> Floats:
     """Return the flip rates if a share of the labels is drawn uniformly from all classes."""
     return (1.0 - blind) * np.eye(n_classes) + blind / n_classes
-
-
-def _newton(
-    evaluate: Callable[[Floats], tuple[float, Floats, Floats]],
-    free: Floats,
-    least: float = -np.inf,
-) -> MixtureFit:
-    """Maximise a log posterior by Newton steps, from its gradient and negative Hessian.
-
-    Also stops when the first parameter falls below `least`.
-    """
-    value, gradient, information = evaluate(free)
-    for _ in range(_STEPS):
-        if free[0] < least:
-            break
-        # Where the function is not concave, the size of the curvature still scales the step.
-        curvature, axes = np.linalg.eigh(information)
-        step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(curvature), _LEAST_CURVATURE))
-        if float(gradient @ step) < _DECREMENT:
-            break
-        for _ in range(_HALVINGS):
-            new = evaluate(free + step)
-            if new[0] > value:
-                break
-            step *= 0.5
-        else:
-            break
-        free, (value, gradient, information) = free + step, new
-    return MixtureFit(free, value)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
 
 Floats = NDArray[np.float64]
 
@@ -15,12 +21,40 @@ Floats = NDArray[np.float64]
 _LEAST = 1e-6
 
 
-def fitted(estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> Any:
+def check_estimator(estimator: Any) -> None:
+    """Raise a TypeError unless it is a classifier."""
+    # Some estimators have these methods only once they are fitted.
+    whole = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+    if not whole or not is_classifier(estimator):
+        raise TypeError(
+            "estimator must be a classifier with decision_function or predict_proba, such as "
+            f"BBLRClassifier(); got {estimator!r}."
+        )
+
+
+def check_learns(estimator: Any) -> None:
+    """Raise a ValueError for a classifier that cannot be trained."""
+    parts = (estimator, *estimator.get_params().values())
+    if any(isinstance(part, FrozenEstimator) and is_classifier(part) for part in parts):
+        raise ValueError(
+            "estimator is frozen: it cannot be trained without the rows it is to score. Pass the "
+            "classifier itself; or score all rows with the frozen one by in_sample=True, or by "
+            "outlier_scores if it is a classifier of bblr."
+        )
+
+
+def fitted(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    weight: Floats | None,
+    params: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
     """Return a fitted copy; the weights of a pipeline go to its last step."""
     if weight is None:
-        return clone(estimator).fit(X, y)
+        return clone(estimator).fit(X, y, **params)
     try:
-        return clone(estimator).fit(X, y, **{_weight_name(estimator): weight})
+        return clone(estimator).fit(X, y, **{**params, _weight_name(estimator): weight})
     except (TypeError, ValueError) as error:
         if "sample_weight" not in str(error):
             raise
@@ -31,8 +65,38 @@ def fitted(estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> An
         ) from error
 
 
+def takes_weights(estimator: Any) -> bool:
+    """Return whether weights can be passed to ``fit``, to the last step of a pipeline.
+
+    With metadata routing, whether they have been requested.
+    """
+    if routing_enabled():
+        routing = get_routing_for_object(estimator)
+        if not hasattr(routing, "fit"):
+            return bool(routing.consumes("fit", ["sample_weight"]))
+        # By its own name or by another.
+        request = routing.fit.requests.get("sample_weight")
+        return request is True or isinstance(request, str)
+    if isinstance(estimator, Pipeline):
+        return takes_weights(estimator.steps[-1][1])
+    if _is_search(estimator):
+        return takes_weights(estimator.estimator)
+    return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def routing_enabled() -> bool:
+    """Return whether scikit-learn routes metadata by request."""
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def _is_search(estimator: Any) -> bool:
+    return hasattr(estimator, "refit") and hasattr(estimator, "estimator")
+
+
 def _weight_name(estimator: Any) -> str:
-    if hasattr(estimator, "refit") and hasattr(estimator, "estimator"):
+    if routing_enabled():
+        return "sample_weight"
+    if _is_search(estimator):
         # A search such as GridSearchCV passes it on.
         return _weight_name(estimator.estimator)
     if isinstance(estimator, Pipeline):

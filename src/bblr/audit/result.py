@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["LabelErrors"]
 
@@ -100,6 +103,37 @@ class LabelErrors:
         for code, count in enumerate(self.class_errors):
             named[np.flatnonzero(codes == code)[:count]] = True
         return self.ranking[named]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table of all rows, most probable errors first.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``row``, the index of the row in the data; with its ``label`` (where
+            `given` is known), the ``suggested`` one, the ``probability`` that the label is wrong,
+            and the ``score``, its log-odds.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bblr.audit import LabelErrors
+        >>> found = LabelErrors(np.array([-4.0, 3.0, -5.0]), np.array(["b", "a", "b"]))
+        >>> found.to_frame().head(1).round(2)
+            suggested  probability  score
+        row
+        1           a         0.95    3.0
+        """
+        import pandas as pd
+
+        columns = {
+            "label": self.given,
+            "suggested": self.suggested,
+            "probability": self.probability,
+            "score": self.scores,
+        }
+        known = {name: column for name, column in columns.items() if column is not None}
+        return pd.DataFrame(known).rename_axis("row").iloc[self.ranking]
 
     @property
     def _codes(self) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 try:
@@ -13,16 +14,33 @@ except ModuleNotFoundError:
 from _bblr_command import Loading
 from bblr._version import __version__
 
+_ORDER = ("fit", "predict", "evaluate", "explain", "audit", "compare", "warm-up")
+
 
 class _Commands(typer.core.TyperGroup):
     """The commands; Ctrl-C while one is still loading ends it as it does later."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; load what every command needs, unless only its help is asked for."""
-        if "--help" not in args:
+        if "--help" not in args and not ctx.resilient_parsing:  # as a shell completes words
             with Loading():
                 import bblr.linear  # noqa: F401
         return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the commands in the order of their use; those of other packages come last."""
+        names = super().list_commands(ctx)
+        return sorted(
+            names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)
+        )
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command whose help is wrapped by the terminal, not as in the source."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help:
+            parts = command.help.split("\n\n")
+            command.help = "\n\n".join(" ".join(part.split()) for part in parts)
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -38,7 +56,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Classification by nearly zero-one loss.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -67,6 +84,15 @@ Category = Annotated[Columns, _columns("Columns to take for categories.")]
 Date = Annotated[Columns, _columns("Columns to take for dates.")]
 Text = Annotated[Columns, _columns("Columns to take for free text.")]
 Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
+Json = Annotated[
+    Path | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the results here for scripts, as one JSON object; - for standard output.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
 
 
@@ -94,15 +120,23 @@ def _options(
 
 
 @app.command("warm-up")
-def warm_up() -> None:
+def warm_up(json: Json = None) -> None:
     """Compile what fits need, so that the first of them starts at once: for container images."""
+    from bblr.cli.running import guarded
+
+    raise typer.Exit(guarded(lambda _: _warm_up(json), "Stopped."))
+
+
+def _warm_up(json: Path | None) -> None:
     from time import perf_counter
 
     import numpy as np
     from scipy.sparse import csr_array
 
     from bblr import BBLRClassifier, BBLRClassifierCV, KernelBBLRClassifier, ZeroOneClassifier
+    from bblr.io.results import Results
 
+    results, seconds = Results("warm-up", json), {}
     rng = np.random.default_rng(0)
     X, many = rng.normal(size=(60, 3)), rng.normal(size=(20_000, 60))
     y = X[:, 0] + rng.normal(size=60) > 0
@@ -117,4 +151,6 @@ def warm_up() -> None:
     ):
         start = perf_counter()
         model.fit(rows, labels).predict(rows)
-        typer.echo(f"{what}: {perf_counter() - start:.1f} s")
+        seconds[what] = perf_counter() - start
+        results.say([f"{what}: {seconds[what]:.1f} s"])
+    results.save({"seconds": seconds})

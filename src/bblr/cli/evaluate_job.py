@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-from bblr._atomic import whole_file
-from bblr._settings import SettingError, check_writable
-from bblr.cli.running import (
-    about_the_file,
-    blocks_of,
-    check_unseen,
-    guarded,
-    opened,
-    say,
-    writing,
-)
-from bblr.evaluation.calibration import calibration_gaps
+from bblr._settings import SettingError
+from bblr.cli.running import about_the_file, blocks_of, check_unseen, guarded, opened
+from bblr.evaluation.tally import Scores, Tally
 from bblr.io.model import SavedModel, versions
+from bblr.io.results import Results
 from bblr.io.tables.blocks import Block, Reader
 from bblr.io.tables.labels_in import class_codes, label_kind
 
 __all__ = ["EvaluateJob", "run_evaluate"]
-
-_MOST_CLASSES = 12
 
 
 @dataclass(frozen=True)
@@ -42,15 +31,13 @@ class EvaluateJob:
     saved: Path
     data: Path
     target: str | None
-    out: Path | None
+    json: Path | None
     unseen: str
     ignore_extra: bool
 
     def prepared(self, messages: Console) -> tuple[SavedModel, Reader]:
         """Check every setting and load the model; nothing is written."""
         check_unseen(self.unseen)
-        if self.out is not None:
-            check_writable("json", self.out, (".json",))
         model = opened(self.saved, messages)
         layout = model.layout
         if layout.target is None:
@@ -76,19 +63,15 @@ def run_evaluate(job: EvaluateJob) -> int:
     """
 
     def work(messages: Console) -> None:
+        results = Results("evaluate", job.json)
         model, reader = job.prepared(messages)
         tally = Tally(len(model.classes))
         for block in blocks_of(reader, job.data, messages):
             with about_the_file():
                 _count(tally, model, block, job.data)
-        scores, results = tally.scores(), Console()
-        for line in _lines(scores, model.classes.tolist()):
-            say(results, line)
-        if job.out is not None:
-            record = _record(job, model, scores)
-            with writing("json"), whole_file(job.out) as file:
-                file.write((json.dumps(record, indent=2) + "\n").encode())
-            say(results, f"Wrote {job.out}")
+        scores = tally.scores()
+        results.say(_lines(scores, model.classes.tolist()))
+        results.save(_record(job, model, scores))
 
     return guarded(work, "Stopped; nothing was written.")
 
@@ -96,133 +79,27 @@ def run_evaluate(job: EvaluateJob) -> int:
 def _count(tally: Tally, model: SavedModel, block: Block, path: Path) -> None:
     truth = class_codes(np.asarray(block.y), model.classes, str(path), block.first_row)
     predicted = np.searchsorted(model.classes, model.predict(block.X))
-    tally.add(truth, predicted, model.predict_proba(block.X) if model.has_probabilities else None)
+    if model.has_probabilities:
+        tally.add(truth, predicted, model.predict_proba(block.X))
+    else:
+        tally.add(truth, predicted, None, model.decision_function(block.X))
 
 
 def _lines(scores: Scores, classes: list[Any]) -> Iterator[str]:
     yield f"rows               {scores.rows:,}"
     yield f"errors             {scores.errors:,}"
-    yield f"accuracy           {scores.accuracy:.4f}"
-    if scores.log_loss is not None:
-        yield f"log-loss           {scores.log_loss:.4f}"
-        yield f"calibration error  {scores.calibration_error:.4f}"
-    names = [str(label) for label in classes]
-    if len(names) > _MOST_CLASSES:
-        yield "recall"
-        yield from (
-            f"  {name}  {_share(recall)}"
-            for name, recall in zip(names, scores.recall, strict=True)
-        )
-        return
-    width = max(6, *(len(name) for name in names), len(f"{scores.rows:,}"))
-    yield "class (down) by prediction (across)"
-    yield "  ".join([" " * width, *(f"{name:>{width}}" for name in names), "recall"])
-    for name, row, recall in zip(names, scores.confusion.tolist(), scores.recall, strict=True):
-        counts = (f"{count:{width},}" for count in row)
-        yield "  ".join([f"{name:>{width}}", *counts, _share(recall)])
-
-
-def _share(recall: float | None) -> str:
-    return "  none" if recall is None else f"{recall:6.4f}"
+    yield from scores.overall()
+    yield from scores.by_class(classes)
+    yield from scores.calibrated(classes)
 
 
 def _record(job: EvaluateJob, model: SavedModel, scores: Scores) -> dict[str, Any]:
     return {
+        "model": job.saved.name,
+        "classifier": type(model.classifier).__name__,
+        "model_versions": model.versions,
         "versions": versions(),
-        "model": {
-            "file": job.saved.name,
-            "classifier": type(model.classifier).__name__,
-            "versions": model.versions,
-        },
         "data": job.data.name,
-        "classes": model.classes.tolist(),
+        "classes": model.classes,
         **scores.as_dict(),
     }
-
-
-_BINS = 15
-
-
-@dataclass(frozen=True)
-class Scores:
-    """How predictions compare with labels.
-
-    Parameters
-    ----------
-    rows, errors : int
-        Rows, and those decided wrongly.
-    confusion : ndarray of shape (n_classes, n_classes)
-        Rows by their class (down) and the class predicted (across).
-    log_loss, calibration_error : float or None
-        None where the classifier tells no probabilities.
-    """
-
-    rows: int
-    errors: int
-    confusion: np.ndarray
-    log_loss: float | None
-    calibration_error: float | None
-
-    @property
-    def accuracy(self) -> float:
-        """Share of rows decided rightly."""
-        return 1.0 - self.errors / self.rows
-
-    @property
-    def recall(self) -> list[float | None]:
-        """Share of each class decided rightly; None where a class has no rows."""
-        counts = self.confusion.sum(axis=1)
-        return [
-            float(self.confusion[k, k] / count) if count else None
-            for k, count in enumerate(counts)
-        ]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the scores in JSON's types."""
-        return {
-            "rows": self.rows,
-            "errors": self.errors,
-            "accuracy": self.accuracy,
-            "log_loss": self.log_loss,
-            "calibration_error": self.calibration_error,
-            "recall": self.recall,
-            "confusion": self.confusion.tolist(),
-        }
-
-
-@dataclass
-class Tally:
-    """Adds up what the scores need.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    """
-
-    n_classes: int
-    _confusion: np.ndarray = field(init=False)
-    _loss: float | None = field(default=None, init=False)
-    _gaps: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._confusion = np.zeros((self.n_classes, self.n_classes), dtype=np.int64)
-        self._gaps = np.zeros(_BINS)
-
-    def add(self, truth: np.ndarray, predicted: np.ndarray, proba: np.ndarray | None) -> None:
-        """Count a block: classes by number, and the probabilities where there are any."""
-        np.add.at(self._confusion, (truth, predicted), 1)
-        if proba is not None:
-            # As scikit-learn does it: a probability of 0 costs as much as the least number can.
-            own = np.clip(proba[np.arange(len(truth)), truth], np.finfo(np.float64).eps, 1.0)
-            self._loss = (self._loss or 0.0) - float(np.log(own).sum())
-            self._gaps += calibration_gaps(truth, proba, _BINS)
-
-    def scores(self) -> Scores:
-        """Return the scores of all blocks."""
-        rows = int(self._confusion.sum())
-        errors = rows - int(np.trace(self._confusion))
-        if self._loss is None:
-            return Scores(rows, errors, self._confusion, None, None)
-        calibration = float(np.abs(self._gaps).sum() / rows)
-        return Scores(rows, errors, self._confusion, self._loss / rows, calibration)

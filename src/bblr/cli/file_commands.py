@@ -13,6 +13,7 @@ from bblr.cli.app import (
     Date,
     Drop,
     Jobs,
+    Json,
     Number,
     Target,
     Text,
@@ -24,8 +25,8 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr f
 Unseen = Annotated[
     str,
     typer.Option(
-        help="A text that the training file did not have in that column: error, or zero to take "
-        "it for none of the known ones."
+        help="A text that the training file did not have in that column: zero takes it for none "
+        "of the known ones and counts it in a note, error stops."
     ),
 ]
 Params = Annotated[
@@ -64,7 +65,16 @@ def fit(
     ] = "BBLRClassifierCV",
     params: Params = None,
     seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
+    check: Annotated[
+        bool,
+        typer.Option(
+            " /--no-check",
+            help="Save time: tell no figures of rows that were held out.",
+            show_default=False,
+        ),
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
+    json: Json = None,
 ) -> None:
     """Fit a classifier to a file and save it.
 
@@ -74,9 +84,9 @@ def fit(
     """
     settings = settings_of(locals(), "data", "params")
     from bblr.cli.fit_job import FitJob, run_fit
-    from bblr.cli.running import with_columns
+    from bblr.cli.running import joined_columns
 
-    raise typer.Exit(run_fit(FitJob(**with_columns(settings))))
+    raise typer.Exit(run_fit(FitJob(**joined_columns(settings))))
 
 
 @app.command()
@@ -97,8 +107,9 @@ def predict(
     proba: Annotated[
         bool, typer.Option("--proba", help="Write the probability of each class too.")
     ] = False,
-    unseen: Unseen = "error",
+    unseen: Unseen = "zero",
     ignore_extra: IgnoreExtra = False,
+    json: Json = None,
 ) -> None:
     """Predict the class of each row of a file, read block by block.
 
@@ -127,22 +138,56 @@ def evaluate(
             show_default="as in the training file",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--json", help="Write the scores and versions here.", show_default=False),
-    ] = None,
-    unseen: Unseen = "error",
+    unseen: Unseen = "zero",
     ignore_extra: IgnoreExtra = False,
+    json: Json = None,
 ) -> None:
     """Score the predictions for a file whose classes are known, read block by block.
 
-    Prints errors, accuracy, log-loss, expected calibration error, the confusion matrix and the
-    recall of each class.
+    Prints errors with their 95 % interval, AUC, log-loss and calibration; of each class
+    precision, recall, F1, AUC and average precision; and the confusion matrix.
     """
     settings = locals()
     from bblr.cli.evaluate_job import EvaluateJob, run_evaluate
 
     raise typer.Exit(run_evaluate(EvaluateJob(**settings)))
+
+
+@app.command()
+def explain(
+    saved: Model,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA",
+            help="A file with the columns of the training file; without one the model itself is "
+            "explained.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--row",
+            metavar="N",
+            help="A row of the file, from 1 without the header; may be given several times.",
+            show_default="1",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many columns to show.")] = 10,
+    unseen: Unseen = "zero",
+    ignore_extra: IgnoreExtra = False,
+    json: Json = None,
+) -> None:
+    """Explain a model, or why it decides a row as it does.
+
+    Of a row: what each column adds, compared with the average training row, how far the row is
+    from the boundary, and, where it has a label, how much it would count in training.
+    """
+    settings = settings_of(locals(), "rows")
+    from bblr.cli.explain_job import ExplainJob, run_explain
+
+    raise typer.Exit(run_explain(ExplainJob(**settings)))
 
 
 @app.command()
@@ -172,17 +217,23 @@ def audit(
             "--in-sample", help="Score rows by a model that was trained on them: fast and biased."
         ),
     ] = False,
+    with_columns: Annotated[
+        bool,
+        typer.Option("--with-columns", help="Copy the columns of the file into the .csv file."),
+    ] = False,
     jobs: Jobs = 1,
     seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
+    json: Json = None,
 ) -> None:
     """Rank the rows of a file by the evidence that their label is wrong.
 
     Every row is scored by models that were trained without it. Prints how many labels are wrong by
-    estimate, and writes all rows, the most evident errors first, and a report to open in a
-    browser.
+    estimate; writes the number, label, suggested label and probability of each row, the most
+    evident errors first, with the columns that speak most against the label; and a report to open
+    in a browser.
     """
     settings = settings_of(locals(), "params")
-    from bblr.cli.audit_job import AuditJob, run_audit
-    from bblr.cli.running import with_columns
+    from bblr.cli.auditing.audit_job import AuditJob, run_audit
+    from bblr.cli.running import joined_columns
 
-    raise typer.Exit(run_audit(AuditJob(**with_columns(settings))))
+    raise typer.Exit(run_audit(AuditJob(**joined_columns(settings))))

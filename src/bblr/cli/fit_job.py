@@ -19,14 +19,22 @@ from rich.console import Console
 
 import bblr
 from bblr._bars import Bar, FitBar
-from bblr._settings import SettingError, check_writable
-from bblr.cli.fit_summary import describe
+from bblr._settings import SettingError, as_options, check_writable
+from bblr.cli.fit_summary import (
+    coefficient_lines,
+    coefficients,
+    describe,
+    settings_in_numbers,
+)
+from bblr.cli.fit_warnings import Caution, cautions
+from bblr.cli.held_out_check import HeldOut, held_out
 from bblr.cli.running import about_the_file, guarded, say, say_notes, writing
-from bblr.io.model import SavedModel, Scaling
+from bblr.io.model import SavedModel, Scaling, Typical
+from bblr.io.results import Results
 from bblr.io.store import save_model
 from bblr.io.tables.training_table import ColumnChoices, TrainingTable, read_training
 
-__all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit"]
+__all__ = ["CLASSIFIERS", "FitJob", "build_classifier", "fitting", "run_fit", "scaling_of"]
 
 CLASSIFIERS = tuple(name for name in bblr.__all__ if "Classifier" in name)
 _LARGEST_SEED = 2**32 - 1
@@ -46,7 +54,9 @@ class FitJob:
     classifier: str
     params: tuple[str, ...]
     seed: int
+    check: bool
     force: bool
+    json: Path | None
 
     def prepared(self) -> Any:
         """Check every setting and return the classifier to fit; nothing is read or written."""
@@ -124,32 +134,81 @@ def run_fit(job: FitJob) -> int:
     """
 
     def work(messages: Console) -> None:
-        classifier = job.prepared()
+        classifier, results = job.prepared(), Results("fit", job.json)
         with about_the_file():
             training = read_training(job.data, job.columns)
         say_notes(messages, training.notes)
         _check_counts(training.y, job.classifier)
-        scaling = _scaling(training) if "Kernel" in job.classifier else None
+        scaling = scaling_of(training.X) if "Kernel" in job.classifier else None
         X = training.X if scaling is None else scaling.apply(training.X)
         start = time.perf_counter()
-        with Bar(messages, "Fitting") as bar, fitting(classifier, messages):
-            called_back = hasattr(classifier, "set_callbacks")
-            if called_back:
-                classifier.set_callbacks(FitBar(bar))
-            classifier.fit(X, training.y)
-            if called_back:
-                classifier.set_callbacks()  # a bar has no place in a model
+        _fit(classifier, X, training.y, messages)
         seconds = time.perf_counter() - start
-        errors = int(np.sum(classifier.predict(X) != training.y))
-        model = SavedModel(classifier, training.layout, len(training.y), scaling)
+        checked = HeldOut("no held-out figures: --no-check was given", None)
+        if job.check:
+            checked = held_out(classifier, X, training.y, job.seed, messages)
+        typical = Typical.of(training.X)
+        model = SavedModel(classifier, training.layout, len(training.y), scaling, typical=typical)
+        predicted = classifier.predict(X)
+        warned = list(cautions(model, training.X, training.y, predicted, checked.scores))
         with writing("model"):
             save_model(model, job.model)
-        results = Console()
-        for line in describe(model, training.y, errors, seconds):
-            say(results, line)
-        say(results, f"Wrote {job.model}")
+        found = _record(job, model, training, checked, warned)
+        errors = int(np.sum(predicted != training.y))
+        found |= {"seconds": seconds, "training_errors": errors}
+        results.say(describe(model, training.y, seconds))
+        results.say(_checked_lines(checked, errors, len(training.y)))
+        results.say(coefficient_lines(found["coefficients"]))
+        for caution in warned:
+            say(messages, f"Warning: {caution.message}")
+        results.say([f"Wrote {job.model}"])
+        results.save(found)
 
     return guarded(work, "Stopped; nothing was written.")
+
+
+def _fit(classifier: Any, X: Any, y: np.ndarray, messages: Console) -> None:
+    """Fit a classifier to all rows, and show how far it has got."""
+    with Bar(messages, "Fitting") as bar, fitting(classifier, messages):
+        called_back = hasattr(classifier, "set_callbacks")
+        if called_back:
+            classifier.set_callbacks(FitBar(bar))
+        classifier.fit(X, y)
+        if called_back:
+            classifier.set_callbacks()  # a bar has no place in a model
+
+
+def _checked_lines(checked: HeldOut, errors: int, rows: int) -> Iterator[str]:
+    yield checked.how
+    if checked.scores is not None:
+        yield from (f"  {line}" for line in checked.scores.overall())
+    yield f"{errors:,} training errors ({100 * errors / rows:.2f} %)"
+
+
+def _record(
+    job: FitJob,
+    model: SavedModel,
+    training: TrainingTable,
+    checked: HeldOut,
+    warned: Sequence[Caution],
+) -> dict[str, Any]:
+    classes, counts = np.unique(training.y, return_counts=True)
+    scores = None if checked.scores is None else checked.scores.as_dict()
+    return {
+        "data": [str(path) for path in job.data],
+        "model": str(job.model),
+        "rows": model.rows,
+        "features": model.layout.n_features,
+        "target": model.layout.target,
+        "classes": classes,
+        "class_rows": counts,
+        "classifier": job.classifier,
+        "settings": settings_in_numbers(model.classifier),
+        "held_out": None if scores is None else {"how": checked.how, **scores},
+        "coefficients": coefficients(model),
+        "notes": [as_options(note) for note in training.notes],
+        "warnings": [caution._asdict() for caution in warned],
+    }
 
 
 def _check_counts(y: np.ndarray, classifier: str) -> None:
@@ -191,11 +250,11 @@ def fitting(classifier: Any, messages: Console) -> Iterator[None]:
         say(messages, f"Warning: {text}")
 
 
-def _scaling(training: TrainingTable) -> Scaling:
+def scaling_of(X: Any) -> Scaling:
     """Learn what brings the features to one scale: z-scores, or division where sparse."""
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-    if sp.issparse(training.X):
-        return Scaling(None, MaxAbsScaler().fit(training.X).scale_)
-    scaler = StandardScaler().fit(training.X)
+    if sp.issparse(X):
+        return Scaling(None, MaxAbsScaler().fit(X).scale_)
+    scaler = StandardScaler().fit(X)
     return Scaling(scaler.mean_, scaler.scale_)

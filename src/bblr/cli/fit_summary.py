@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from bblr.io.columns.column_kinds import Column, NumberColumn
+from bblr.io.columns.column_kinds import Column, DateColumn, NumberColumn, TextColumn
 from bblr.io.model import SavedModel
+from bblr.linear.fit_digest import chosen_settings, largest_coefficients
 
-__all__ = ["describe", "filled"]
+__all__ = [
+    "coefficient_lines",
+    "coefficients",
+    "describe",
+    "filled",
+    "settings_in_numbers",
+    "shown_classes",
+]
 
 _MOST = 10
 
 
-def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> Iterator[str]:
-    """Yield lines on the data, the classifier and its training errors.
+def describe(model: SavedModel, y: np.ndarray, seconds: float) -> Iterator[str]:
+    """Yield lines on the data and the classifier.
 
     Parameters
     ----------
@@ -24,8 +32,6 @@ def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> I
         The model.
     y : ndarray of shape (rows,)
         The labels it was fitted to.
-    errors : int
-        How many of them it gets wrong.
     seconds : float
         How long the fit took.
     """
@@ -33,16 +39,21 @@ def describe(model: SavedModel, y: np.ndarray, errors: int, seconds: float) -> I
     target = "" if layout.target is None else f", target {layout.target!r}"
     yield f"{model.rows:,} rows, {layout.n_features:,} features{target}"
     yield from filled(layout.columns)
-    classes, counts = np.unique(y, return_counts=True)
-    shown = [f"{k} ({n:,})" for k, n in zip(classes.tolist(), counts.tolist(), strict=True)]
-    more = ", …" if len(shown) > _MOST else ""
-    yield f"{len(classes)} classes: {', '.join(shown[:_MOST])}{more}"
+    yield shown_classes(y)
     scaled = ", features scaled for the kernel" if model.scaling is not None else ""
     yield f"{type(model.classifier).__name__} in {seconds:.1f} s{scaled}"
-    chosen = list(_chosen(model.classifier))
+    chosen = ", ".join(
+        f"{name} {value}" for name, value in chosen_settings(model.classifier).items()
+    )
     if chosen:
-        yield "  " + ", ".join(chosen)
-    yield f"{errors:,} training errors ({100 * errors / model.rows:.2f} %)"
+        yield f"  {chosen}"
+
+
+def shown_classes(y: np.ndarray) -> str:
+    """Return a line on the classes and how many rows each has."""
+    classes, counts = np.unique(y, return_counts=True)
+    shown = [f"{k} ({n:,})" for k, n in zip(classes.tolist(), counts.tolist(), strict=True)]
+    return f"{len(classes)} classes: {', '.join(shown[:_MOST])}{', …' if shown[_MOST:] else ''}"
 
 
 def filled(columns: Sequence[Column]) -> Iterator[str]:
@@ -57,23 +68,71 @@ def filled(columns: Sequence[Column]) -> Iterator[str]:
         yield f"missing values marked and, in numbers, filled by the median: {shown}{more}"
 
 
-def _chosen(classifier: Any) -> Iterator[str]:
-    penalty = getattr(classifier, "l2_", getattr(classifier, "l2", None))
-    if penalty is not None:
-        yield f"l2 {penalty:g}"
+def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:
+    """Return the coefficients that count most, for scripts; none of a kernel classifier.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    most : int, default=10
+        How many at most.
+    """
+    if not hasattr(model.classifier, "coef_"):
+        return []
+    names, units = model.layout.feature_names, _units(model)
+    spread = None if model.typical is None else model.typical.spread
+    found = largest_coefficients(model.classifier.coef_, model.classes, names, spread, most)
+    return [
+        {
+            "feature": each.feature,
+            "unit": units[each.place],
+            "towards": each.label,
+            "coefficient": each.value,
+            "per_standard_deviation": None if spread is None else each.effect,
+        }
+        for each in found
+    ]
+
+
+def _units(model: SavedModel) -> list[str]:
+    """Return, for each feature, what a coefficient counts once for."""
+    units: list[str] = []
+    for column in model.layout.columns:
+        if isinstance(column, DateColumn):
+            units += ["a day" if part == "days" else f"a {part}" for part in column.parts]
+        else:
+            whole = isinstance(column, TextColumn) or getattr(column, "kind", "") == "number"
+            units += ["a unit" if whole else "if so"] * len(column.names)
+        units += ["if so"] * column.missing
+    return units or ["a unit"] * model.layout.n_features
+
+
+def coefficient_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table of coefficients."""
+    if not found:
+        return
+    rows = [("largest coefficients", "towards", "for", "", "for a standard deviation")]
+    for each in found:
+        effect = each["per_standard_deviation"]
+        last = "" if effect is None else f"{effect:+.3f}"
+        value = f"{each['coefficient']:+.4g}"
+        rows.append((f"  {each['feature']}", str(each["towards"]), each["unit"], value, last))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+
+
+def settings_in_numbers(classifier: Any) -> dict[str, Any]:
+    """Return what a fit chose or was given, for scripts."""
+    names = ("l2_", "l2", "gamma_", "leverage_", "kernel_gamma_", "zero_one_loss_")
+    found = {
+        name.strip("_"): getattr(classifier, name)
+        for name in names[::-1]
+        if hasattr(classifier, name)
+    }
     prior = getattr(classifier, "prior_", None)
     if prior is not None:
-        # Of two classes those of the positive one; of more, one pair where all are the same.
-        lows = prior.low[1:] if prior.is_symmetric or len(prior.low) == 2 else prior.low
-        lows = lows[:1] if prior.is_symmetric else lows[:_MOST]
-        shown = ", ".join(f"{low:.3g} and {low + prior.b:.3g}" for low in lows)
-        yield f"plateaus {shown}{' …' if 1 < len(lows) < len(prior.low) else ''}"
-    for name in ("gamma_", "leverage_", "kernel_gamma_"):
-        value = getattr(classifier, name, None)
-        if value is not None:
-            yield f"{name.strip('_').replace('_', ' ')} {value:.4g}"
-    if hasattr(classifier, "support_"):
-        yield f"{len(classifier.support_):,} support vectors"
-    if hasattr(classifier, "lower_bound_"):
-        proof = ", the least there can be" if classifier.optimal_ else ""
-        yield f"loss {classifier.zero_one_loss_:g}, at least {classifier.lower_bound_:g}{proof}"
+        found["plateaus"] = [[low, low + prior.b] for low in prior.low]
+    return {key: value for key, value in found.items() if not isinstance(value, str)}

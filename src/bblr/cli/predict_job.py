@@ -7,11 +7,12 @@ import io
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rich.console import Console
 
@@ -28,6 +29,7 @@ from bblr.cli.running import (
     writing,
 )
 from bblr.io.model import SavedModel
+from bblr.io.results import Results
 from bblr.io.tables.blocks import Block, Reader
 
 __all__ = ["PredictJob", "run_predict"]
@@ -46,6 +48,7 @@ class PredictJob:
     proba: bool
     unseen: str
     ignore_extra: bool
+    json: Path | None
 
     def prepared(self, messages: Console) -> tuple[SavedModel, Reader]:
         """Check every setting and load the model; nothing is written."""
@@ -76,16 +79,36 @@ def run_predict(job: PredictJob) -> int:
     """
 
     def work(messages: Console) -> None:
+        results = Results("predict", job.json)
+        if results.is_piped and job.out is None:
+            raise SettingError("json", "- and predictions both go to standard output; give --out")
         model, reader = job.prepared(messages)
-        start, rows = time.perf_counter(), 0
+        start, rows, counts = time.perf_counter(), 0, Counter[Any]()
         with writing("out"), _output(job.out) as file:
             for block in blocks_of(reader, job.data, messages, printing=job.out is None):
                 with about_the_file():
-                    text = _text(model, block, job.proba, header=rows == 0)
+                    labels = model.predict(block.X).tolist()
+                    text = _text(model, block, labels, job.proba, header=rows == 0)
                 file.write(text.encode())
+                counts.update(labels)
                 rows += block.X.shape[0]
-        where = "" if job.out is None else f" Wrote {job.out}"
-        say(messages, f"{rows:,} rows in {time.perf_counter() - start:.1f} s.{where}")
+        where, seconds = (
+            "" if job.out is None else f" Wrote {job.out}",
+            time.perf_counter() - start,
+        )
+        say(messages, f"{rows:,} rows in {seconds:.1f} s.{where}")
+        classes = model.classes.tolist()
+        results.save(
+            {
+                "model": job.saved.name,
+                "data": job.data.name,
+                "out": None if job.out is None else str(job.out),
+                "rows": rows,
+                "seconds": seconds,
+                "classes": classes,
+                "predicted": [counts[label] for label in classes],
+            }
+        )
 
     partly = job.out is None
     stopped = "Stopped; not all rows were written." if partly else "Stopped; nothing was written."
@@ -107,14 +130,13 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
         yield file
 
 
-def _text(model: SavedModel, block: Block, proba: bool, *, header: bool) -> str:
+def _text(model: SavedModel, block: Block, labels: list[Any], proba: bool, *, header: bool) -> str:
     """Return the lines for a block: the label and, where wanted, a probability a class."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     if header:
         names = [f"proba_{label}" for label in model.classes.tolist()] if proba else []
         writer.writerow(["label", *names])
-    labels = model.predict(block.X).tolist()
     if proba:
         table = model.predict_proba(block.X).tolist()
         writer.writerows([label, *row] for label, row in zip(labels, table, strict=True))

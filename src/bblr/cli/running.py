@@ -21,6 +21,8 @@ from bblr.io.tables.blocks import Block, Reader
 from bblr.io.tables.training_table import ColumnChoices
 
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
+# Characters of a cell that are shown, and columns that are named.
+_LONGEST, _MOST = 40, 10
 _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
 
 
@@ -110,7 +112,7 @@ def opened(path: Path, messages: Console) -> SavedModel:
     return model
 
 
-def with_columns(settings: dict[str, Any]) -> dict[str, Any]:
+def joined_columns(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings with those about columns joined."""
     roles = [each.name for each in fields(ColumnChoices) if each.name != "target"]
     named = {role: tuple(settings[role] or ()) for role in roles}
@@ -128,12 +130,13 @@ def check_unseen(unseen: str) -> None:
 def blocks_of(
     reader: Reader, path: Path, messages: Console, *, printing: bool = False
 ) -> Iterator[Block]:
-    """Yield the blocks of a file and tell how far it has got; at the end, what was filled in.
+    """Yield the blocks of a file and tell how far it has got; at the end, what was filled or new.
 
     Not how far where results are `printing` on the same terminal: the two would run into each
     other.
     """
     filled: Counter[str] = Counter()
+    unseen: Counter[str] = Counter()
     shown = not (printing and sys.stdout.isatty())
     with Bar(messages, "Reading", shown=shown) as bar:
         blocks = None
@@ -144,12 +147,32 @@ def blocks_of(
             if block is None:
                 break
             filled.update(block.filled)
+            unseen.update(block.unseen)
             bar.tell(None, f"{block.first_row - 1 + block.X.shape[0]:,} rows read")
             yield block
     if filled:
-        where = ", ".join(f"{name!r} ({count:,})" for name, count in filled.items())
         say(
             messages,
-            f"Note: values are missing in {where}, where the training file missed none; filled by "
-            "its medians and most frequent texts",
+            f"Note: values are missing in {_counted(filled)}, where the training file missed "
+            "none; filled by its medians and most frequent texts",
         )
+    if unseen:
+        say(
+            messages,
+            f"Note: texts that the training file did not have in {_counted(unseen)} are taken for "
+            "none of those it had; --unseen error names the first",
+        )
+
+
+def _counted(counts: Counter[str]) -> str:
+    shown = ", ".join(f"{name!r} ({n:,})" for name, n in list(counts.items())[:_MOST])
+    return shown + (f", … ({len(counts)} columns in all)" if len(counts) > _MOST else "")
+
+
+def shown_cell(cell: Any) -> str:
+    """Return what a table has in a cell, as a short text."""
+    if cell is None or cell != cell:
+        return "missing"
+    text = f"{cell:g}" if isinstance(cell, float) else str(cell).removesuffix(" 00:00:00")
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

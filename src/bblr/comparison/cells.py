@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -13,10 +15,13 @@ from bblr.comparison.methods import Method
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
 from bblr.comparison.tasks import Task
+from bblr.comparison.verdict.metrics import Metric, auc_values
 
 __all__ = ["CLEAN", "PLACES", "Cell", "Condition", "FoldTask", "Split"]
 
 _SMALLEST_PROBABILITY = 1e-15
+# Of a fit of logistic regression with its tuning, before any is measured.
+_SECONDS = 0.5
 Place = Literal["training", "everywhere"]
 PLACES: tuple[Place, ...] = ("training", "everywhere")
 
@@ -123,10 +128,18 @@ class FoldTask(Task):
             random_state=self.random_state(purpose),
         )
 
+    def estimator(self, table: Table, method: Method) -> Any:
+        """Make the untrained classifier."""
+        return method.build(self.random_state("estimator"), sparse=table.sparse)
+
+    def row_values(self, estimator: Any, part: Split, probabilities: Any) -> Record:
+        """Return what else a record holds of each test row."""
+        return {}
+
     def evaluate(self, table: Table, method: Method) -> Record:
         """Fit on the training part and predict the test part."""
         part = self.split(table)
-        estimator: Any = method.build(self.random_state("estimator"), sparse=table.sparse)
+        estimator = self.estimator(table, method)
         started = time.perf_counter()
         estimator.fit(part.X_train, part.y_train)
         seconds = time.perf_counter() - started
@@ -139,6 +152,7 @@ class FoldTask(Task):
             **_kept(probabilities, predictions),
             "errors": int(np.sum(predictions != part.y_test)),
             **_scores(part.y_test, probabilities),
+            **self.row_values(estimator, part, probabilities),
             "train_errors": _strict_errors(estimator, part.X_train, part.y_train),
             "n_train": len(part.y_train),
             "n_test": len(part.y_test),
@@ -149,14 +163,26 @@ class FoldTask(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Cell(FoldTask):
-    """A cell of a comparison, with the data and the method that it takes along."""
+    """A cell of a comparison, with the data and the method that it takes along.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    classifier : Method
+        The method.
+    tuned : Metric or None, default=None
+        What a threshold on the scores is chosen for, by cross-validation inside the training
+        part; None leaves it where it is.
+    """
 
     table: Table = field(compare=False, repr=False)
     classifier: Method = field(compare=False, repr=False)
+    tuned: Metric | None = None
 
     @classmethod
-    def of(cls, table: Table, method: Method, condition: Condition = CLEAN, **place: int) -> Cell:
-        """Make a cell; ``place`` is its repeat, fold, folds and seed."""
+    def of(cls, table: Table, method: Method, condition: Condition = CLEAN, **place: Any) -> Self:
+        """Make a cell; ``place`` is its repeat, fold, folds and seed, and what it is tuned for."""
         return cls(
             data=table.name,
             fingerprint=table.fingerprint,
@@ -164,17 +190,54 @@ class Cell(FoldTask):
             method=method.name,
             table=table,
             classifier=method,
+            expected_seconds=_SECONDS * method.weight * (1 + 3 * bool(place.get("tuned"))),
             **place,
         )
+
+    def estimator(self, table: Table, method: Method) -> Any:
+        """Make the untrained classifier, with a threshold to choose if that is asked for."""
+        found = super().estimator(table, method)
+        if self.tuned is None or method.name == "majority":
+            return found
+        from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
+
+        cv = StratifiedKFold(3, shuffle=True, random_state=self.random_state("estimator"))
+        return TunedThresholdClassifierCV(found, scoring=self.tuned.scorer(), cv=cv)
+
+    def row_values(self, estimator: Any, part: Split, probabilities: Any) -> Record:
+        """Return log-losses, and what makes up the area under the ROC curve."""
+        scores, losses = probabilities, None
+        if probabilities is not None:
+            given = probabilities[np.arange(len(part.y_test)), part.y_test]
+            losses = _rounded(-np.log(np.maximum(given, _SMALLEST_PROBABILITY)))
+        elif hasattr(estimator, "decision_function"):
+            scores = np.asarray(estimator.decision_function(part.X_test))
+        found = None if scores is None else _rounded(auc_values(part.y_test, scores))
+        return {"log_losses": losses, "auc": found}
 
     @property
     def label(self) -> str:
         """What tables show for the method."""
         return self.classifier.label
 
+    def warm_up(self) -> None:
+        """Fit a few rows of each class; what goes wrong is told by the fit itself."""
+        if "BBLR" not in self.method and "SLA" not in self.method:
+            return
+        y = self.table.y
+        rows = np.concatenate([np.flatnonzero(y == label)[:30] for label in np.unique(y)])
+        estimator: Any = self.classifier.build(0, sparse=self.table.sparse)
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("ignore")
+            estimator.fit(self.table.X[rows], y[rows])
+
     def work(self) -> Record:
         """Fit and score."""
         return self.evaluate(self.table, self.classifier)
+
+
+def _rounded(values: Any) -> list[float]:
+    return [float(f"{value:.7g}") for value in values.tolist()]
 
 
 def _labels(estimator: Any, part: Split) -> Any:

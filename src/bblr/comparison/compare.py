@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from joblib import cpu_count
@@ -15,9 +15,16 @@ from rich.console import Console
 
 from bblr._settings import SettingError, check_writable
 from bblr.comparison.cells import CLEAN, PLACES, Cell, Condition, Place
-from bblr.comparison.methods import FOLDS, REPEATS, Method, select_methods
+from bblr.comparison.methods import (
+    FOLDS,
+    NOISE,
+    REPEATS,
+    Method,
+    select_file_methods,
+    select_methods,
+)
 from bblr.comparison.records import Record
-from bblr.comparison.report import print_summary, write_report
+from bblr.comparison.report import print_summary, print_verdict
 from bblr.comparison.session import (
     DONE,
     FAILED,
@@ -31,7 +38,12 @@ from bblr.comparison.session import (
 from bblr.comparison.sources import Table, load_table
 from bblr.comparison.summary import summarise
 from bblr.comparison.tasks import run_tasks
+from bblr.comparison.verdict.metrics import Metric, make_metric
+from bblr.comparison.verdict.verdict_page import Compared, write_report
+from bblr.comparison.verdict.winner import FinalFit
+from bblr.comparison.verdict.wording import as_json
 from bblr.datasets import UCI_NAMES
+from bblr.io.results import Results
 
 __all__ = ["Comparison", "run_compare"]
 
@@ -58,6 +70,8 @@ class Comparison:
         Folds of each cross-validation.
     seed : int, default=0
         Decides folds, noise and whatever is random in a method.
+    tuned : Metric or None, default=None
+        What each method chooses a threshold for, inside the training part.
 
     Raises
     ------
@@ -71,6 +85,7 @@ class Comparison:
     repeats: int = REPEATS
     folds: int = FOLDS
     seed: int = 0
+    tuned: Metric | None = None
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -120,6 +135,7 @@ class Comparison:
                 fold=fold,
                 folds=self.folds,
                 seed=self.seed,
+                tuned=self.tuned,
             )
             for repeat, fold, table, condition, method in product(
                 range(self.repeats), range(self.folds), self.tables, self.conditions, self.methods
@@ -159,16 +175,18 @@ class Comparison:
 def _able(
     methods: tuple[Method, ...], tables: tuple[Table, ...], named: bool
 ) -> tuple[Method, ...]:
-    """Return the methods that can take the classes; it is an error if others were named."""
+    """Return the methods that can take the data; it is an error if others were named."""
     most = max(tables, key=lambda table: len(table.classes))
-    unable = [method.name for method in methods if len(most.classes) > 2 and not method.many]
+    unable = {}
+    for method in methods:
+        if len(most.classes) > 2 and not method.many:
+            unable[method] = f"takes two classes and {most.name!r} has {len(most.classes)}"
+        elif any(table.sparse for table in tables) and not method.sparse:
+            unable[method] = "takes no sparse features"
     if unable and named:
-        raise SettingError(
-            "methods",
-            f"cannot be used: {', '.join(unable)} takes two classes and {most.name!r} has "
-            f"{len(most.classes)}; leave it out",
-        )
-    return tuple(method for method in methods if method.name not in unable)
+        method, why = next(iter(unable.items()))
+        raise SettingError("methods", f"cannot be used: {method.name} {why}; leave it out")
+    return tuple(method for method in methods if method not in unable)
 
 
 def _conditions(noise: float, protocol: str, noise_in: str) -> tuple[Condition, ...]:
@@ -181,13 +199,27 @@ def _conditions(noise: float, protocol: str, noise_in: str) -> tuple[Condition, 
     return (CLEAN, Condition(noise, kind, cast(Place, place))) if noise else (CLEAN,)
 
 
+def _tuned(metric: Metric, tables: Sequence[Table]) -> Metric:
+    """Return what thresholds are tuned for, if it can be done."""
+    if not metric.decides:
+        raise SettingError(
+            "tune_threshold", f"changes nothing about --metric {metric.name}; leave it out"
+        )
+    if any(len(table.classes) > 2 for table in tables):
+        raise SettingError("tune_threshold", "is for two classes; leave it out")
+    return metric
+
+
 def run_compare(
     data: str | None,
     target: str | None,
     drop: Sequence[str],
     kinds: Mapping[str, Sequence[str]],
     methods: str | None,
-    noise: float,
+    metric: str | None,
+    cost: str | None,
+    tune_threshold: bool,
+    noise: float | None,
     protocol: str,
     noise_in: str,
     repeats: int,
@@ -195,35 +227,66 @@ def run_compare(
     jobs: int | None,
     seed: int,
     out: Path,
+    json: Path | None,
     records: Path | None,
 ) -> int:
     """Carry out ``bblr compare``; see its help. Returns 1 where fits failed."""
-    try:
-        chosen = select_methods(None if methods is None else methods.split(","))
-    except ValueError as error:
-        raise SettingError("methods", f"cannot be used: {error}") from None
     check_least(jobs=(jobs, 1))
     for setting, given in {"target": target, "drop": drop, **kinds}.items():
         if data is None and given:
             raise SettingError(setting, "only goes with a DATA file; name one or leave it out")
+    if noise is None:
+        noise = NOISE if data is None else 0.0
     conditions = _conditions(noise, protocol, noise_in)
     check_writable("out", out, (".html", ".htm"))
+    report = Results("compare", json)
     records = records or out.with_suffix(".jsonl")
     check_records(records)
     names = UCI_NAMES if data is None else (data,)
+    choice = select_methods if data is None else select_file_methods
+    try:
+        chosen = choice(None if methods is None else methods.split(","))
+    except ValueError as error:
+        raise SettingError("methods", f"cannot be used: {error}") from None
     tables = tuple(load_table(name, target, drop, **kinds) for name in names)
     able = _able(chosen, tables, named=methods is not None)
-    comparison = Comparison(tables, able, conditions, repeats, folds, seed)
-    messages, results = Console(stderr=True), Console()
+    wanted = make_metric(metric, cost, tables[0].classes)
+    tuned = _tuned(wanted, tables) if tune_threshold else None
+    comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned)
+    messages, results = Console(stderr=True), Console(stderr=report.is_piped)
     for note in (note for table in tables for note in table.notes):
         say(messages, f"Note: {note}")
+    jobs = jobs or cpu_count()
     found = run_session(
-        comparison.cells(), records, jobs=jobs or cpu_count(), messages=messages, verb="Comparing"
+        comparison.cells(), records, jobs=jobs, messages=messages, verb="Comparing"
     )
-    print_summary(summarise(found), results)
-    write_report(found, out)
+    compared = Compared(found, wanted, tables)
+    if data is None:
+        print_summary(summarise(found), results)
+    else:
+        print_verdict(compared.standings, results)
+        for final in _final(compared, comparison, records, messages):
+            compared = replace(compared, final=final)
+            found = [*found, final]
+    write_report(compared, out)
     say(results, f"Report: {out}")
+    settings = {"seed": seed, "tuned_threshold": tune_threshold, "report": out}
+    report.save({**settings, **as_json(compared.standings)})
     failed = failures(found)
     if failed:
         say(messages, failed)
     return FAILED if failed else DONE
+
+
+def _final(
+    compared: Compared, comparison: Comparison, records: Path, messages: Console
+) -> list[Record]:
+    """Fit the method to use on all rows."""
+    name = compared.standings[0].decision.method
+    place: dict[str, Any] = {"repeat": 0, "fold": 0, "folds": 1, "seed": comparison.seed}
+    fits = [
+        FinalFit.of(comparison.tables[0], method, tuned=comparison.tuned, **place)
+        for method in comparison.methods
+        if method.name == name
+    ]
+    return run_session(fits, records, jobs=1, messages=messages, verb="Fitting all rows")

@@ -23,7 +23,7 @@ from bblr._atomic import whole_file
 from bblr.comparison.figures import Panel
 
 __all__ = [
-    "DASH", "Bullets", "Document", "Grid", "Heading", "Panels", "Section",
+    "DASH", "Bullets", "Code", "Document", "Grid", "Heading", "Panels", "Section",
     "markdown_table", "plain", "shown", "terminal_table",
 ]  # fmt: skip
 
@@ -151,6 +151,18 @@ class Bullets:
         )
 
 
+@dataclass(frozen=True)
+class Code:
+    """Code to copy."""
+
+    text: str
+    kind = "code"
+
+    def markdown(self) -> str:
+        """Write it."""
+        return f"```python\n{self.text}\n```"
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """A table.
@@ -202,7 +214,7 @@ class Panels:
         return "Drawn, in words:\n\n" + Bullets(pairs).markdown()
 
 
-Block = str | Heading | Bullets | Grid | Panels
+Block = str | Heading | Bullets | Code | Grid | Panels
 
 
 @dataclass(frozen=True)

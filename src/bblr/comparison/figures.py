@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -12,16 +12,15 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from bblr.comparison.cells import Condition
-from bblr.comparison.records import Record
-from bblr.comparison.summary import SetGroup, Summary, condition_of
+from bblr.comparison.verdict.paired import Interval
+from bblr.comparison.verdict.standings import BASELINE, MAJORITY, Line, Standing
 from bblr.evaluation.calibration import reliability_bins
-from bblr.plotting import ReliabilityDisplay
 
 __all__ = [
-    "BBLR", "INK", "LINE", "LR", "MUTED", "PAGE", "SLA", "SVM", "Panel", "error_panels",
-    "reliability_panels", "render", "train_test_panels",
+    "BBLR", "INK", "LINE", "LR", "MUTED", "PAGE", "SLA", "SVM", "Panel", "curve_panels",
+    "gain_panel", "render", "value_panel",
 ]  # fmt: skip
 
 # Matplotlib wants a colour where the page should decide: these are swapped for CSS variables,
@@ -111,112 +110,194 @@ class Panel:
 
 
 def colour(method: str) -> str:
-    """Choose the colour of a method: one a baseline, one for the BBLR family."""
-    return {"LR": LR, "SVM": SVM, "SLA": SLA}.get(method, BBLR)
+    """Choose the colour of a method: of a baseline, of boosting, or of the BBLR family."""
+    known = {"LR": LR, "SVM": SVM, "SLA": SLA, "HGB": SVM, MAJORITY: MUTED}
+    return known.get(method.rpartition(":")[2], BBLR)
 
 
-def error_panels(summary: Summary) -> list[Panel]:
-    """Test error of every method, clean (open) and noisy (filled), one panel a data set."""
-    return [_error_panel(summary, data) for data in summary.data]
+def value_panel(standing: Standing, title: str) -> Panel:
+    """Draw the metric of every method with its 95 % interval."""
+    found = [(line, line.value) for line in standing.lines if line.value is not None]
+    return _dots(standing, title, found, standing.metric.title, None)
 
 
-def train_test_panels(summary: Summary, condition: Condition) -> list[Panel]:
-    """Zero-one loss in training (open) and in test (filled), one panel a data set."""
-    return [_train_test_panel(summary.group(data, condition)) for data in summary.data]
+def gain_panel(standing: Standing, title: str) -> Panel:
+    """Draw how far every method is from the baseline, with intervals that hold together."""
+    sign = 1 if standing.metric.higher else -1
+    found = [
+        (line, line.gain if sign > 0 else line.gain.flipped())
+        for line in standing.lines
+        if line.gain is not None and line.method != MAJORITY
+    ]
+    better = "right" if sign > 0 else "left"
+    baseline = standing.line(BASELINE)
+    label = f"against {baseline.label if baseline else BASELINE}"
+    return _dots(standing, title, found, f"{label} ({better} is better)", 0.0)
 
 
-def reliability_panels(
-    records: Sequence[Record], summary: Summary, condition: Condition, methods: Sequence[str]
-) -> list[Panel]:
-    """Observed frequency against predicted probability, one panel a data set."""
-    panels = []
-    for data in summary.data:
-        mine = [r for r in records if r["data"] == data and condition_of(r) == condition]
-        found = {name: _reliability(mine, name) for name in methods}
-        curves = {name: display for name, display in found.items() if display is not None}
-        if curves:
-            panels.append(_reliability_panel(data, curves, summary.methods))
-    return panels
-
-
-def _error_panel(summary: Summary, data: str) -> Panel:
-    names = list(summary.methods)
-    words = []
-
-    def draw(figure: Figure) -> None:
-        axes = _method_axes(figure, [summary.methods[name] for name in names])
-        axes.set_xlabel("test error, %")
-        gap = 0.16 if len(summary.conditions) > 1 else 0.0
-        for index, condition in enumerate(summary.conditions):
-            group = summary.group(data, condition)
-            shift = gap * (2 * index - (len(summary.conditions) - 1))
-            for place, name in enumerate(names):
-                row = group.row(name)
-                if row is not None:
-                    _bar(axes, row.rate, row.spread, place + shift, colour(name), bool(index))
-
-    for condition in summary.conditions:
-        rates = ", ".join(f"{r.label} {r.rate:.1f} %" for r in summary.group(data, condition).rows)
-        words.append(f"{condition.label}: {rates}.")
-    text = f"Test error on {data}. " + " ".join(words)
-    return Panel(data, render(draw, height=0.36 * len(names) + 0.7, text=text), text)
-
-
-def _train_test_panel(group: SetGroup) -> Panel:
-    def draw(figure: Figure) -> None:
-        axes = _method_axes(figure, [row.label for row in group.rows])
-        axes.set_xlabel("zero-one loss, %")
-        for place, row in enumerate(group.rows):
-            own = colour(row.method)
-            axes.plot([row.train_rate, row.rate], [place, place], color=own, lw=1.6, zorder=2)
-            _dot(axes, row.train_rate, place, own, filled=False)
-            _dot(axes, row.rate, place, own, filled=True)
-
-    rates = ", ".join(f"{r.label} {r.train_rate:.1f} and {r.rate:.1f} %" for r in group.rows)
-    text = (
-        f"Zero-one loss in training and in test on {group.data}, {group.condition.label}: {rates}."
-    )
-    svg = render(draw, height=0.3 * len(group.rows) + 0.7, text=text)
-    return Panel(str(group.data), svg, text)
-
-
-def _reliability(
-    records: Sequence[Record], method: str, bins: int = 8
-) -> ReliabilityDisplay | None:
-    """Predictions against outcomes in bins of equal count, None where there are none."""
-    mine = [r for r in records if r["method"] == method and r.get("probabilities")]
-    if not mine:
-        return None
-    predicted = np.concatenate([r["probabilities"] for r in mine])
-    observed = np.concatenate([_came_true(r) for r in mine])
-    found = reliability_bins(observed, predicted, bins, "quantile")
-    return ReliabilityDisplay(found.observed, found.predicted, found.size)
-
-
-def _came_true(record: Record) -> Any:
-    """Return for each probability of a record whether what it speaks of was so."""
-    truth = np.asarray(record["truth"])
-    if record.get("of") == "predicted":
-        return truth == np.asarray(record["predictions"])
-    return truth
-
-
-def _reliability_panel(
-    data: str, curves: dict[str, ReliabilityDisplay], labels: dict[str, str]
+def _dots(
+    standing: Standing, title: str, found: list[tuple[Line, Interval]], label: str, zero: Any
 ) -> Panel:
+    percent = standing.metric.name in ("error", "balanced")
+    scale = 100.0 if percent else 1.0
+    unit = ", %" if percent and zero is None else ", points" if percent else ""
+
     def draw(figure: Figure) -> None:
-        axes = figure.add_subplot()
+        axes = _method_axes(figure, [line.label for line, _ in found])
+        axes.set_xlabel(label.replace(" (", f"{unit} (") if " (" in label else label + unit)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        if zero is not None:
+            axes.axvline(zero, color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
+        for place, (line, interval) in enumerate(found):
+            own = colour(line.method)
+            ends = [scale * interval.low, scale * interval.high]
+            axes.plot(ends, [place, place], color=own, lw=1.8, zorder=2)
+            axes.plot(scale * interval.value, place, "o", ms=6.5, color=own, zorder=3)
+
+    digits = 1 if percent else 3
+    words = ", ".join(
+        f"{line.label} {scale * one.value:.{digits}f} ({scale * one.low:.{digits}f} to "
+        f"{scale * one.high:.{digits}f})"
+        for line, one in found
+    )
+    place = f"{standing.data or 'all data sets'}, {standing.condition.label}"
+    text = f"{title} on {place}. {label}{unit}, with 95 % intervals: {words}."
+    return Panel(title, render(draw, height=0.34 * max(len(found), 1) + 0.75, text=text), text)
+
+
+def curve_panels(standing: Standing, classes: Sequence[str]) -> list[Panel]:
+    """Draw ROC, precision and recall, and calibration from predictions out of fold.
+
+    Of two classes the rarer one is to be found; of more, only the calibration of the predicted
+    class is drawn.
+    """
+    able = [
+        line
+        for line in standing.lines
+        if line.first is not None and line.probabilities is not None and line.method != MAJORITY
+    ]
+    chosen = [line for line in able if line.method in (BASELINE, standing.decision.method)]
+    # No two of a colour.
+    for line in able:
+        if len(chosen) < 3 and colour(line.method) not in {colour(one.method) for one in chosen}:
+            chosen.append(line)
+    if not chosen:
+        return []
+    if len(classes) > 2:
+        pairs = {
+            line: (line.first.truth == line.first.predictions, line.probabilities)
+            for line in chosen
+            if line.first is not None
+        }
+        return [_calibration(pairs, f"the predicted class of {standing.data}")]
+    truth = chosen[0].first.truth if chosen[0].first is not None else np.zeros(0)
+    rare = int(np.mean(truth) <= 0.5)
+    pairs = {
+        line: (
+            truth == rare,
+            np.asarray(line.probabilities) if rare else 1 - np.asarray(line.probabilities),
+        )
+        for line in chosen
+    }
+    name = f"{classes[rare]} in {standing.data}"
+    calibration = _calibration(pairs, name)
+    if len(np.unique(truth)) < 2:
+        return [calibration]
+    return [_roc(pairs, name), _precision_recall(pairs, name), calibration]
+
+
+Pairs = Mapping[Line, tuple[Any, Any]]
+
+
+def _roc(pairs: Pairs, name: str) -> Panel:
+    from sklearn.metrics import roc_auc_score, roc_curve
+
+    curves = {line: roc_curve(*pair)[:2] for line, pair in pairs.items()}
+    areas = {line: roc_auc_score(*pair) for line, pair in pairs.items()}
+
+    def draw(figure: Figure) -> None:
+        axes = _curve_axes(figure, "share of the other rows taken for it", "share found (recall)")
         axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
-        for name, display in curves.items():
-            display.plot(axes, ref_line=False, color=colour(name), lw=1.6, label=labels[name])
-        axes.set_xlabel("predicted probability")
-        axes.set_ylabel("observed frequency")
-        axes.tick_params(axis="y", labelcolor=MUTED)
+        for line, (false, true) in curves.items():
+            axes.plot(false, true, color=colour(line.method), lw=1.6, label=line.label)
+        axes.legend(loc="lower right")
+
+    words = ", ".join(f"{line.label} {area:.3f}" for line, area in areas.items())
+    text = f"ROC curve of finding {name}, over all folds; area: {words}."
+    return Panel("ROC", render(draw, height=3.6, text=text), text)
+
+
+def _precision_recall(pairs: Pairs, name: str) -> Panel:
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
+    curves = {line: precision_recall_curve(*pair)[:2] for line, pair in pairs.items()}
+    means = {line: average_precision_score(*pair) for line, pair in pairs.items()}
+    found = next(iter(pairs.values()))[0]
+    share, n_rows = float(found.mean()), len(found)
+
+    def draw(figure: Figure) -> None:
+        axes = _curve_axes(figure, "share found (recall)", "share of alarms that are right")
+        highest: list[float] = []
+        axes.axhline(share, color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
+        for line, (precision, recall) in curves.items():
+            # With one alarm or two, precision jumps between 0 and 1 and says nothing.
+            seen = recall * share * n_rows >= 3
+            axes.plot(recall[seen], precision[seen], color=colour(line.method), lw=1.6,
+                      label=line.label)  # fmt: skip
+            highest.append(precision[seen].max(initial=share))
+        axes.set_ylim(0, min(1.02, 1.2 * max(highest)))
+        axes.legend(loc="upper right")
+
+    words = ", ".join(f"{line.label} {mean:.3f}" for line, mean in means.items())
+    text = (
+        f"Precision and recall of finding {name}, over all folds; average precision: {words}. "
+        f"The dashed line is the share of {name}, {100 * share:.1f} %."
+    )
+    return Panel("Precision and recall", render(draw, height=3.6, text=text), text)
+
+
+def _calibration(pairs: Pairs, name: str) -> Panel:
+    share = float(next(iter(pairs.values()))[0].mean())
+    n_rows = len(next(iter(pairs.values()))[0])
+    # Of a rare class, a bin should hold some rows.
+    bins = int(np.clip(min(share, 1 - share) * n_rows / 10, 3, 8))
+    found = {line: reliability_bins(*pair, bins, "quantile") for line, pair in pairs.items()}
+    ends = [float(np.max([b.observed.max(), b.predicted.max()])) for b in found.values()]
+    starts = [float(np.min([b.observed.min(), b.predicted.min()])) for b in found.values()]
+    # Probabilities of a rare class crowd near 0: the axes end where they do.
+    high = min(1.0, 1.15 * max(ends))
+    low = 0.0 if min(starts) < 0.5 * high else max(0.0, min(starts) - 0.05)
+
+    def draw(figure: Figure) -> None:
+        axes = _curve_axes(figure, "predicted probability", "observed share")
+        axes.set_xlim(low, high)
+        axes.set_ylim(low, high)
+        axes.plot([low, high], [low, high], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
+        for line, b in found.items():
+            spread = 1.96 * np.sqrt(b.observed * (1 - b.observed) / np.maximum(b.size, 1))
+            axes.errorbar(b.predicted, b.observed, spread, color=colour(line.method), fmt="o-",
+                          ms=4.5, lw=1.4, elinewidth=1, label=line.label)  # fmt: skip
         axes.legend(loc="upper left")
 
-    gaps = ", ".join(f"{labels[name]} {display.gap:.3f}" for name, display in curves.items())
-    text = f"Reliability on {data}; mean distance from the diagonal: {gaps}."
-    return Panel(data, render(draw, height=3.4, text=text), text)
+    gaps = ", ".join(
+        f"{line.label} {np.average(np.abs(b.observed - b.predicted), weights=b.size):.3f}"
+        for line, b in found.items()
+    )
+    text = (
+        f"Calibration of {name} in {bins} bins of equal size; mean distance from the diagonal: "
+        f"{gaps}."
+    )
+    return Panel("Calibration", render(draw, height=3.6, text=text), text)
+
+
+def _curve_axes(figure: Figure, x: str, y: str) -> Any:
+    axes = figure.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.02)
+    axes.tick_params(axis="y", labelcolor=MUTED)
+    return axes
 
 
 def _method_axes(figure: Figure, labels: Sequence[str]) -> Any:
@@ -225,17 +306,3 @@ def _method_axes(figure: Figure, labels: Sequence[str]) -> Any:
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(False, axis="y")
     return axes
-
-
-def _bar(
-    axes: Any, value: float, spread: float | None, place: float, own: str, filled: bool
-) -> None:
-    if spread is not None:
-        ends = [value - spread, value + spread]
-        axes.plot(ends, [place, place], color=own, lw=1.6, alpha=0.55, zorder=2)
-    _dot(axes, value, place, own, filled=filled)
-
-
-def _dot(axes: Any, x: float, y: float, own: str, *, filled: bool) -> None:
-    inside = own if filled else PAGE
-    axes.plot(x, y, "o", ms=6.5, mfc=inside, mec=own, mew=1.6, zorder=3)

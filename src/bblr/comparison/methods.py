@@ -7,7 +7,7 @@ that does so when it is called.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BASELINES",
+    "FILE_METHODS",
     "FOLDS",
     "METHODS",
     "NOISE",
@@ -25,12 +26,13 @@ __all__ = [
     "REPEATS",
     "Factory",
     "Method",
+    "find_method",
     "scaled",
+    "select_file_methods",
     "select_methods",
 ]
 
-# What `bblr compare` does where nothing else is said: chosen so that it ends after about two
-# minutes on two cores.
+# What `bblr compare` does where nothing else is said; noise is for the embedded sets alone.
 REPEATS, FOLDS = 1, 5
 NOISE, PROTOCOL = 0.1, "uniform-one-class"
 OUT = Path("report.html")
@@ -41,6 +43,10 @@ STRENGTHS = tuple(4.0**power for power in range(-5, 6))
 # classifier would turn to its slow search for the least training loss.
 PENALTIES = tuple(4.0**power for power in range(5, -4, -1))
 BASELINES = ("LR", "SVM")
+# What the user's own data are tried with; the first two always take part.
+FILE_METHODS = ("majority", "LR", "BBLR0", "BBLR", "HGB", "robust:HGB")
+# Written before the name of another method.
+ROBUST, ROBUST_CLASS = "robust:", "RobustClassifier"
 # The grid of a kernel SVM on standardised features, no coarser than KernelBBLRClassifierCV's.
 COSTS = tuple(2.0**power for power in range(-4, 11, 2))
 WIDTHS = tuple(2.0**power for power in range(-10, 2))
@@ -75,6 +81,12 @@ class Method:
         Whether it takes more than two classes.
     estimator : str, default=""
         What it builds, as one would write it; the report and the help show it.
+    spoken : str, default=""
+        What a sentence calls it; the label by default.
+    weight : float, default=1.0
+        How long a fit takes about, logistic regression being 1: progress counts by it.
+    sparse : bool, default=True
+        Whether it takes sparse features.
     """
 
     name: str
@@ -84,12 +96,16 @@ class Method:
     usual: bool = True
     many: bool = True
     estimator: str = ""
+    spoken: str = ""
+    weight: float = 1.0
+    sparse: bool = True
 
 
 def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     """Look methods up by name or label, ignoring case; the usual ones when ``names`` is None.
 
-    Raised digits are digits: the paper writes BBLR³ for BBLR3.
+    Raised digits are digits: the paper writes BBLR³ for BBLR3. ``robust:`` before a name is that
+    method inside :class:`bblr.RobustClassifier`.
 
     Raises
     ------
@@ -101,15 +117,53 @@ def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
     known = {_plain(text): m for m in METHODS.values() for text in (m.label, m.name)}
     chosen: list[Method] = []
     for name in names:
-        method = known.get(_plain(name))
-        if method is None:
+        inner = _plain(name).removeprefix(ROBUST)
+        method = known.get(inner.strip())
+        if method is None or not _is_there(name):
             raise ValueError(f"unknown method {name.strip()!r}; choose from {', '.join(METHODS)}")
-        if method in chosen:
+        if inner != _plain(name):
+            method = _robust(method)
+        if method.name in {each.name for each in chosen}:
             raise ValueError(f"method {method.name!r} is given twice; name each method once")
         chosen.append(method)
     if not chosen:
         raise ValueError(f"no method is named; choose from {', '.join(METHODS)}")
     return tuple(chosen)
+
+
+def select_file_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
+    """Look up the methods for the user's own data; two baselines are always among them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`select_methods` does.
+    """
+    usual = [name for name in FILE_METHODS if _is_there(name)]
+    chosen = select_methods(usual if names is None else names)
+    baselines = tuple(METHODS[name] for name in usual if name in FILE_METHODS[:2])
+    return (*baselines, *(method for method in chosen if method not in baselines))
+
+
+def find_method(name: str) -> Method | None:
+    """Look up a method of any name that a record may hold; None for one of somebody's own."""
+    try:
+        (found,) = select_methods([name])
+    except ValueError:
+        return None
+    return found
+
+
+def _is_there(name: str) -> bool:
+    """Say whether there is a method of that name, and what it is put into."""
+    import bblr
+
+    plain = _plain(name)
+    robust = plain.startswith(ROBUST)
+    known = {_plain(each) for method in METHODS.values() for each in (method.name, method.label)}
+    return plain.removeprefix(ROBUST).strip() in known and (
+        not robust or ROBUST_CLASS in bblr.__all__
+    )
 
 
 def _plain(name: str) -> str:
@@ -193,6 +247,39 @@ def _ours(estimator: str, **options: Any) -> Factory:
     return build
 
 
+def _majority(random_state: int, *, sparse: bool = False) -> Any:
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="prior")
+
+
+def _boosting(random_state: int, *, sparse: bool = False) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=random_state)
+
+
+def _robust(inner: Method) -> Method:
+    """Put a method inside RobustClassifier."""
+
+    def build(random_state: int, *, sparse: bool = False) -> Any:
+        import bblr
+
+        robust = getattr(bblr, ROBUST_CLASS)
+        return robust(inner.build(random_state, sparse=sparse), random_state=random_state)
+
+    return replace(
+        inner,
+        name=f"{ROBUST}{inner.name}",
+        label=f"{ROBUST}{inner.label}",
+        description=f"RobustClassifier around {inner.label}.",
+        build=build,
+        estimator=f"RobustClassifier({inner.estimator})",
+        spoken=f"RobustClassifier around {inner.spoken or inner.label}",
+        weight=7 * inner.weight,
+    )
+
+
 def _fixed_prior(prior: str) -> Factory:
     def build(random_state: int, *, sparse: bool = False) -> Any:
         from bblr import BBLRClassifier
@@ -250,15 +337,31 @@ _ENTRIES: tuple[tuple[str, str, str, Factory], ...] = (
     ("KBBLR-GL", "KernelBBLRClassifierCV(sparsity='gauss-laplace')",
      "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
      _ours("KernelBBLRClassifierCV", sparsity="gauss-laplace")),
+    ("HGB", "HistGradientBoostingClassifier()",
+     "Gradient boosting of trees, as scikit-learn has it, without tuning.", _boosting),
+    ("majority", "DummyClassifier(strategy='prior')",
+     "Always the most frequent class, with the shares of the classes as probabilities.",
+     _majority),
 )  # fmt: skip
 _LABELS = {
     "SVC": "SVM (RBF)", "KBBLR-B": "Sparse KBBLR", "KBBLR-GL": "Sparse KBBLR (Gauss-Laplace)",
 }  # fmt: skip
-# Kernels take part only where they are named; SLA takes two classes.
+_SPOKEN = {
+    "LR": "logistic regression", "SVM": "the linear SVM", "HGB": "gradient boosting",
+    "majority": "the majority class",
+}  # fmt: skip
+# On 3,000 rows of 12 features.
+_WEIGHTS = {
+    "majority": 0.01, "SLA": 0.3, "BBLR0": 0.05, "BBLR": 0.3, "BBLR3": 0.3, "HGB": 0.8,
+    "SVC": 100.0, "KBBLR": 100.0, "KBBLR-B": 100.0, "KBBLR-GL": 100.0,
+}  # fmt: skip
+# Others take part only where they are named; SLA takes two classes.
+_USUAL = ("LR", "SVM", "SLA", "BBLR1", "BBLR2", "BBLR3", "BBLR4", "BBLR", "BBLR0")
 METHODS: dict[str, Method] = {
     name: Method(
-        name, _LABELS.get(name, name), text, build, usual=not name.startswith(("SVC", "K")),
-        many=name != "SLA", estimator=estimator,
+        name, _LABELS.get(name, name), text, build, usual=name in _USUAL, many=name != "SLA",
+        estimator=estimator, spoken=_SPOKEN.get(name, ""), weight=_WEIGHTS.get(name, 1.0),
+        sparse=name != "HGB",
     )
     for name, estimator, text, build in _ENTRIES
 }  # fmt: skip

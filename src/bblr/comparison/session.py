@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
+from threading import Event, Thread
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
 from bblr._settings import SettingError, check_writable
@@ -17,7 +20,7 @@ from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
-    "TimeLeft", "check_least", "check_records", "choose", "duration", "failures", "guarded",
+    "WorkLeft", "check_least", "check_records", "choose", "duration", "failures", "guarded",
     "refusal", "run_session", "say",
 ]  # fmt: skip
 
@@ -87,7 +90,7 @@ def run_session(
     except OSError as error:
         say(messages, f"Error: {error}; {_standing(tasks, records)}; make room and run it again.")
         raise Stopped(FAILED) from None
-    if progress.known:
+    if progress.known and len(tasks) > 1:
         say(
             messages,
             f"{progress.known} of {len(found)} results were in {records} already; "
@@ -205,56 +208,82 @@ def failures(records: Sequence[Record]) -> str:
     )
 
 
-class TimeLeft:
-    """Estimate the time left from what like cells took.
+class WorkLeft:
+    """Count work in seconds: measured where like tasks have been done, expected elsewhere.
 
-    Methods differ a hundredfold in speed, so each cell still to run counts with the mean time of
-    its own method on its own data; where none is known, with the time that it expects itself, or
-    else with the mean of its method, or of all cells.
+    Methods differ a hundredfold in speed, so each task still to run counts with the mean time of
+    its own method on its own data; where none is known, with the time that it expects itself,
+    scaled by how long other tasks took of what they expected.
 
     Parameters
     ----------
-    cells : sequence of Task
-        The cells to run.
+    tasks : sequence of Task
+        The tasks to run.
     jobs : int
         How many run at a time.
     """
 
-    def __init__(self, cells: Sequence[Task], jobs: int) -> None:
-        self._left = {cell.key: cell for cell in cells}
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
+        self._left = {task.key: task for task in tasks}
         self._jobs = jobs
-        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self._seen: dict[tuple[str, str], list[float]] = defaultdict(list)
+        # A second of either, so that the first short fit does not upset all.
+        self._taken, self._expected = 1.0, 1.0
+        self._done, self._share = 0.0, 0.0
+        self._last = time.monotonic()
 
     def finished(self, record: Record) -> None:
-        """Take one finished cell into account."""
-        self._left.pop(record["key"], None)
-        for kind in ((record["method"], record["data"]), (record["method"],), ()):
-            self._seen[kind][0] += record["seconds"]
-            self._seen[kind][1] += 1
+        """Take one finished task into account."""
+        self._last = time.monotonic()
+        task = self._left.pop(record["key"], None)
+        self._seen[record["method"], record["data"]].append(record["seconds"])
+        self._done += record["seconds"]
+        if task is not None:
+            self._taken += record["seconds"]
+            self._expected += _expected(task)
+
+    def _seconds_of(self, task: Task) -> float:
+        seen = self._seen.get((task.method, task.data))
+        if seen:
+            return sum(seen) / len(seen)
+        return _expected(task) * self._taken / self._expected
+
+    def _running(self) -> float:
+        """Return how much of the tasks that are being done may be done: never quite all of it."""
+        since = time.monotonic() - self._last
+        oldest = islice(self._left.values(), self._jobs)
+        return sum(min(since, 0.9 * self._seconds_of(task)) for task in oldest)
 
     @property
     def seconds(self) -> float | None:
-        """Estimated seconds left; None before the first cell is finished."""
-        expected = [self._expected(cell) for cell in self._left.values()]
-        return None if None in expected else sum(filter(None, expected)) / self._jobs
+        """Estimated seconds left; None before the first task is finished."""
+        if not self._seen and self._left:
+            return None
+        left = sum(map(self._seconds_of, self._left.values())) - self._running()
+        return left / min(self._jobs, max(len(self._left), 1))
 
-    def _expected(self, cell: Task) -> float | None:
-        kinds: list[tuple[str, ...]] = [(cell.method, cell.data), (cell.method,), ()]
-        if cell.expected_seconds is not None and kinds[0] not in self._seen:
-            return cell.expected_seconds
-        known = (self._seen[kind] for kind in kinds if kind in self._seen)
-        return next((total / count for total, count in known), None)
+    @property
+    def share(self) -> float:
+        """How much of the work is done, from 0 to 1; it never goes back."""
+        left = sum(map(self._seconds_of, self._left.values()))
+        done = self._done + self._running()
+        self._share = max(self._share, done / (self._done + left) if left else 1.0)
+        return self._share
+
+
+def _expected(task: Task) -> float:
+    return 1.0 if task.expected_seconds is None else task.expected_seconds
 
 
 class LiveProgress(Progress):
-    """A progress bar with the estimated time left.
+    """A progress bar by work done, with the estimated time left, that moves while fits go on.
 
     Parameters
     ----------
     console : Console
         Where to show it.
     jobs : int
-        How many cells run at a time.
+        How many tasks run at a time.
     verb : str
         What is being done.
     """
@@ -263,45 +292,55 @@ class LiveProgress(Progress):
         super().__init__(
             TextColumn(verb),
             BarColumn(),
-            MofNCompleteColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[fits]}"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
             TextColumn("[dim]{task.fields[last]}"),
             console=console,
         )
-        self.known = 0
+        self.known = self._total = self._finished = 0
         self._jobs = jobs
-        self._estimate = TimeLeft([], jobs)
+        self._work = WorkLeft([], jobs)
         self._plain = Lines(console, verb)
-        self._task = self.add_task("", left="", last="", start=False)
+        self._over = Event()
+        self._task = self.add_task("", total=1.0, left="", last="", fits="", start=False)
 
     def stop(self) -> None:
         """Leave the bar as it stands."""
-        self.update(self._task, last="")
+        self._over.set()
+        self.update(self._task, last="", left="")
         super().stop()
 
-    def begin(self, cells: Sequence[Task], missing: Sequence[Task]) -> None:
-        """Show how many cells there are and how many are known already."""
-        self.known = len(cells) - len(missing)
-        self._estimate = TimeLeft(missing, self._jobs)
-        self.update(self._task, total=len(cells), completed=self.known)
+    def begin(self, tasks: Sequence[Task], missing: Sequence[Task]) -> None:
+        """Show how many tasks there are and how many are known already; compile what they need."""
+        self.known = self._finished = len(tasks) - len(missing)
+        self._total = len(tasks)
+        for task in {task.method: task for task in missing}.values():
+            task.warm_up()
+        self._work = WorkLeft(missing, self._jobs)
         self.start_task(self._task)
         self._show()
+        # A long fit must not look like a hang.
+        Thread(target=self._keep_showing, daemon=True).start()
 
     def count(self, record: Record) -> None:
-        """Show one more finished cell."""
-        self._estimate.finished(record)
-        self.update(self._task, advance=1, last=f"{record['label']} on {record['data']}")
+        """Show one more finished task."""
+        self._work.finished(record)
+        self._finished += 1
+        self.update(self._task, last=f"{record['label']} on {record['data']}")
         self._show()
-        task = self.tasks[0]
-        left = task.fields["left"] or "the time left is not known yet"
-        share = task.completed / task.total if task.total else None
-        self._plain.tell(share, f"{task.completed:.0f} of {task.total or 0:.0f}, {left}")
+
+    def _keep_showing(self) -> None:
+        while not self._over.wait(1.0):
+            self._show()
 
     def _show(self) -> None:
-        left = self._estimate.seconds or 0.0
+        share, left = self._work.share, self._work.seconds
+        fits = f"{self._finished} of {self._total}"
         text = f"about {duration(left)} left" if left else ""
-        self.update(self._task, left=text)
+        self.update(self._task, completed=share, fits=fits, left=text)
+        self._plain.tell(share, f"{fits}, {text or 'the time left is not known yet'}")
 
 
 def duration(seconds: float) -> str:

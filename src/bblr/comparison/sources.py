@@ -37,6 +37,14 @@ class Table:
         The rows that the source sets apart to test on.
     notes : tuple of str, default=()
         What was perhaps not meant as it was read.
+    features : tuple of str, default=()
+        Names of the features; empty where they have none.
+    columns : int, default=0
+        Columns of the file that became features; 0 where that says nothing.
+    left_out : tuple of str, default=()
+        Columns of the file that did not.
+    source : str, default=""
+        Python code that reads ``X`` and ``y`` as they were read.
     """
 
     name: str
@@ -45,6 +53,10 @@ class Table:
     classes: tuple[str, ...] = ("0", "1")
     test: np.ndarray[Any, np.dtype[np.int64]] | None = None
     notes: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    columns: int = 0
+    left_out: tuple[str, ...] = ()
+    source: str = ""
     fingerprint: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -140,8 +152,18 @@ def load_table(
         table = read_training(path, ColumnChoices(target, drop, **kinds))
     except (ValueError, OSError, ImportError) as error:
         raise about_columns(error) from error
-    notes = tuple(map(as_options, table.notes))
-    return replace(make_table(path.stem, table.X, table.y), notes=notes)
+    found = make_table(path.stem, table.X, table.y)
+    given = {"target": target, "drop": list(drop)} | {k: list(names) for k, names in kinds.items()}
+    options = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+    source = f"from bblr.io import read_table\n\nX, y, names = read_table({data!r}{options})"
+    return replace(
+        found,
+        notes=tuple(map(as_options, table.notes)),
+        features=tuple(table.layout.feature_names),
+        columns=len(getattr(table.layout, "columns", ())),
+        left_out=tuple(getattr(table.layout, "dropped", ())),
+        source=source + "\nX = X.toarray()" * (_is_sparse(table.X) and not found.sparse),
+    )
 
 
 def _embedded(name: str, **settings: object) -> Table:
@@ -150,5 +172,10 @@ def _embedded(name: str, **settings: object) -> Table:
             raise SettingError(
                 setting, f"only goes with a file; leave it out, {name!r} knows its own columns"
             )
-    X, y = load_uci(name, return_X_y=True)
-    return make_table(name, X, y)
+    bunch = load_uci(name)
+    source = f"from bblr.datasets import load_uci\n\nX, y = load_uci({name!r}, return_X_y=True)"
+    return replace(
+        make_table(name, bunch.data, bunch.target),
+        features=tuple(bunch.feature_names),
+        source=source,
+    )

@@ -13,6 +13,7 @@ import pandas as pd
 from bblr.comparison.cells import Condition
 from bblr.comparison.methods import BASELINES
 from bblr.comparison.records import Record
+from bblr.comparison.verdict.paired import Interval, intervals
 
 __all__ = [
     "Finding",
@@ -68,8 +69,8 @@ class Row:
         Test errors of one whole cross-validation, averaged over repeats.
     rate : float
         Test errors in percent of the test rows.
-    spread : float or None
-        Standard deviation of the folds' error rates, in points; None across data sets.
+    interval : Interval
+        The error rate, from 0 to 1, with its 95 % interval.
     log_loss : float or None
         Mean log-loss on the test rows; None for a method without probabilities.
     train_errors, train_rate : float
@@ -86,7 +87,7 @@ class Row:
     label: str
     errors: float
     rate: float
-    spread: float | None
+    interval: Interval
     log_loss: float | None
     train_errors: float
     train_rate: float
@@ -186,8 +187,7 @@ def _group(data: str | None, condition: Condition, frame: Any) -> SetGroup:
     finished = {name: mine for name, mine in done.groupby("method", sort=False)}
     planned = frame["method"].value_counts()
     rows = tuple(
-        _row(mine, finished, planned=int(planned[name]), single=data is not None)
-        for name, mine in finished.items()
+        _row(mine, finished, planned=int(planned[name])) for name, mine in finished.items()
     )
     sizes = done.drop_duplicates(_PLACE)
     repeats = max(sizes["repeat"].nunique(), 1)
@@ -195,8 +195,7 @@ def _group(data: str | None, condition: Condition, frame: Any) -> SetGroup:
     return SetGroup(data, condition, n_rows, rows)
 
 
-def _row(mine: Any, finished: dict[str, Any], *, planned: int, single: bool) -> Row:
-    rates = 100 * mine["errors"] / mine["n_test"]
+def _row(mine: Any, finished: dict[str, Any], *, planned: int) -> Row:
     by_data = mine.groupby("data")
     first = mine.iloc[0]
     weighted = mine["log_loss"].astype(float) * mine["n_test"]
@@ -206,7 +205,7 @@ def _row(mine: Any, finished: dict[str, Any], *, planned: int, single: bool) -> 
         label=first["label"],
         errors=float(mine["errors"].sum() / mine["repeat"].nunique()),
         rate=float(100 * mine["errors"].sum() / mine["n_test"].sum()),
-        spread=float(rates.std()) if single and len(rates) > 1 else None,
+        interval=_interval(mine),
         log_loss=None if np.isnan(log_loss) else float(log_loss),
         train_errors=float(by_data["train_errors"].mean().sum()),
         train_rate=float(100 * mine["train_errors"].sum() / mine["n_train"].sum()),
@@ -219,6 +218,16 @@ def _row(mine: Any, finished: dict[str, Any], *, planned: int, single: bool) -> 
         done=len(mine),
         planned=planned,
     )
+
+
+def _interval(mine: Any) -> Interval:
+    """Return the interval of the error rate; a row counts once however many repeats there are."""
+    names = ("rows", "truth", "predictions")
+    rows, truth, guess = (np.concatenate(list(mine[name])) for name in names)
+    data = mine["data"].repeat(mine["n_test"]).to_numpy()
+    wrong = pd.DataFrame({"data": data, "row": rows, "wrong": truth != guess})
+    values = wrong.groupby(["data", "row"])["wrong"].mean().to_numpy(dtype=float)
+    return intervals(values[:, None], int(mine["folds"].max()), simultaneous=False)[0]
 
 
 def _versus(mine: Any, baseline: str, theirs: Any) -> Versus:

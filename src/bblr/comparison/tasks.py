@@ -77,6 +77,9 @@ class Task(ABC):
         """What progress and tables show for the method."""
         return self.method
 
+    def warm_up(self) -> None:  # noqa: B027
+        """Compile what the work needs, if it needs any; other processes find it in the cache."""
+
     def run(self) -> Record:
         """Do the work in one thread and record it; an error is a result too."""
         return recorded({"key": self.key, **self.settings, "label": self.label}, self.work)

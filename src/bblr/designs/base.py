@@ -115,12 +115,17 @@ class Design(ABC):
         rows, own = systematic(weight, size, most) if len(rows) > most else (rows, weight[rows])
         return self.curvature(rows, own, centre)
 
-    def beside_rows(
-        self, square_norm: Vector, centre: Floats, scale: Floats, fit_intercept: bool, **told: Any
+    def on_device(
+        self,
+        square_norm: Vector,
+        centre: Floats,
+        scale: Floats,
+        fit_intercept: bool,
+        **settings: Any,
     ) -> Any:
-        """Return the objective of one score as a function of parameters that are where rows are.
+        """Return the objective of one score as a function of parameters on the rows' device.
 
-        None where that is here. `told` is what the objective knows of itself.
+        None if the rows are in this process. `settings` are those of the objective.
         """
         return None
 

@@ -121,7 +121,7 @@ class ScaledDesign:
             return None
         few = copy(self)
         few.design, few.rows = design, design.rows
-        for of_all_rows in ("square_lengths", "_reach", "columns"):
+        for of_all_rows in ("square_lengths", "_reach", "columns", "kernel_columns"):
             vars(few).pop(of_all_rows, None)
         return few
 
@@ -133,6 +133,13 @@ class ScaledDesign:
         if not (small and design.is_dense) or self.uncorrelated:
             return None
         return self.coordinates(design.table())
+
+    @cached_property
+    def kernel_columns(self) -> Floats | None:
+        """The same where the columns are uncorrelated: L-BFGS serves however many they are."""
+        design = self.design
+        small = self.uncorrelated and design.n_rows * self.size <= _SMALL
+        return self.coordinates(design.table()) if small and design.is_dense else None
 
     def coordinates(self, table: Floats) -> Floats:
         """Return rows in these coordinates, a column after the other, the intercept's last."""
@@ -280,12 +287,12 @@ class ScaledDesign:
             out[d, d] = total
         return out
 
-    def beside_rows(self, **told: Any) -> Any:
-        """Return the objective of one score with its parameters where the rows are, or None."""
+    def on_device(self, **settings: Any) -> Any:
+        """Return the objective of one score with its parameters on the rows' device, or None."""
         if not self.design.is_remote:
             return None
         units = self.centre, self.scale, self.fit_intercept
-        return self.design.beside_rows(self.square_lengths, *units, **told)
+        return self.design.on_device(self.square_lengths, *units, **settings)
 
     def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

@@ -39,7 +39,7 @@ class Rules(NamedTuple):
 
 
 @njit(**INLINE)
-def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
+def value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
     """Return the objective; write the scores, their residuals and the gradient."""
     size, n = Zt.shape
     value = 0.0
@@ -176,7 +176,7 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
         for _ in range(rules.tries):
             for j in range(size):
                 there[j] = theta[j] + t * step[j]
-            new = _value_gradient(
+            new = value_gradient(
                 Zt, y, weight, fused, l2, penalised, there, there_raw, residual, there_gradient
             )
             if not new <= value + rules.armijo * t * slope:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from bblr._version import __version__
 from bblr.io.tables.table_layout import Layout
+from bblr.linear.fit_digest import spreads
 
-__all__ = ["SavedModel", "Scaling", "versions"]
+__all__ = ["SavedModel", "Scaling", "Typical", "versions"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,25 @@ class Scaling:
 
 
 @dataclass(frozen=True)
+class Typical:
+    """The features of the training rows, in short.
+
+    Parameters
+    ----------
+    mean, spread : ndarray of shape (n_features,)
+        Their means and standard deviations.
+    """
+
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Any) -> Typical:
+        """Return those of some rows, which may be sparse."""
+        return cls(np.asarray(X.mean(axis=0)).ravel(), spreads(X))
+
+
+@dataclass(frozen=True)
 class SavedModel:
     """A classifier and how to make its features from a file.
 
@@ -56,6 +76,8 @@ class SavedModel:
         What is done to the features before the classifier sees them.
     versions : dict of str to str, optional
         Versions of what fitted it; by default those here.
+    typical : Typical or None, default=None
+        What training rows are like, to explain others by.
 
     Examples
     --------
@@ -73,6 +95,7 @@ class SavedModel:
     rows: int
     scaling: Scaling | None = None
     versions: dict[str, str] = field(default_factory=lambda: versions())
+    typical: Typical | None = None
 
     @property
     def classes(self) -> np.ndarray:
@@ -133,6 +156,32 @@ class SavedModel:
         True
         """
         return self.classifier.predict_proba(self._scaled(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of each encoded row, in the classifier's own units.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features as the layout makes them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes one score, positive where the second is predicted; of more a score
+            each.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> from bblr.io import SavedModel
+        >>> from bblr.io.tables.table_layout import SvmlightLayout
+        >>> classifier = BBLRClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+        >>> model = SavedModel(classifier, SvmlightLayout(1, False), rows=4)
+        >>> (model.decision_function([[0.0], [3.0]]) > 0).tolist()
+        [False, True]
+        """
+        return self.classifier.decision_function(self._scaled(X))
 
     def _scaled(self, X: Any) -> Any:
         return X if self.scaling is None else self.scaling.apply(X)

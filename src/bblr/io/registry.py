@@ -18,7 +18,7 @@ from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.io.columns.column_kinds import CategoryColumn, DateColumn, NumberColumn, TextColumn
 from bblr.io.columns.text_features import TextFeatures
 from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
-from bblr.io.model import SavedModel, Scaling
+from bblr.io.model import SavedModel, Scaling, Typical
 from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
 from bblr.kernel.kernel_search import GridCell
 from bblr.losses import LOSSES, Loss
@@ -54,7 +54,7 @@ class Entry:
         Whether an object whose parts are of the right kinds makes sense as a whole.
     """
 
-    cls: type
+    cls: type[Any]
     required: str = ""
     optional: str = ""
     sound: Callable[[Any], bool] = lambda _: True
@@ -63,7 +63,7 @@ class Entry:
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
-            return {name: _PARAMS.get(name, Any) for name in self.cls().get_params(deep=False)}
+            return {name: _PARAMS.get(name, Any) for name in self.cls._get_param_names()}
         hints = get_type_hints(self.cls)
         if is_dataclass(self.cls):
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
@@ -118,6 +118,11 @@ def _joint(model: Any) -> bool:
     return hasattr(local, "predict_proba") and local.classes_.tolist() == [0, 1]
 
 
+def _robust(model: Any) -> bool:
+    inner = model.estimator_
+    return hasattr(inner, "predict") and np.array_equal(inner.classes_, model.classes_)
+
+
 def _rising(evidence: Evidence) -> bool:
     grid = evidence.grid
     same = len(grid) == len(evidence.log_both) == len(evidence.log_other)
@@ -138,13 +143,19 @@ def _scaling(scaling: Scaling) -> bool:
     return bool(scaling.scale.all()) and (shift is None or shift.shape == scaling.scale.shape)
 
 
+def _typical(typical: Typical) -> bool:
+    return typical.mean.shape == typical.spread.shape and bool((typical.spread >= 0).all())
+
+
 def _file_model(model: SavedModel) -> bool:
     features = getattr(model.classifier, "n_features_in_", None)
     scaled = features if model.scaling is None else len(model.scaling.scale)
     known = hasattr(model.classifier, "classes_")
     # They are shown on a terminal, which must not be told what to do.
     shown = all(text.isprintable() for pair in model.versions.items() for text in pair)
-    return known and shown and features == scaled == model.layout.n_features and model.rows > 0
+    typical = features if model.typical is None else len(model.typical.mean)
+    right = features == scaled == typical == model.layout.n_features
+    return known and shown and right and model.rows > 0
 
 
 # Parameters of estimators that `predict` takes as they are; `fit` looks at the others.
@@ -191,12 +202,18 @@ _KINDS: Kinds = {
     "calibration_": Calibration,
     "evidence_": Evidence | None,
     "_seed_": int,
+    "estimator_": fitted,
+    "flip_matrix_": array("cc"),
+    "label_quality_": array("r"),
+    "kept_": array("r", "bool"),
+    "method_": str,
 }
 _LINEAR = "n_features_in_ classes_ coef_ intercept_"
 _VECTORS = (
     "n_features_in_ classes_ dual_coef_ intercept_ support_ support_vectors_ _function link_"
 )
 _JOINT = "n_features_in_ local_ calibration_ evidence_ _seed_"
+_ROBUST = "n_features_in_ classes_ estimator_ flip_matrix_ method_"
 _GENERAL = "feature_names_in_ path_ n_iter_"
 _PATH = "feature_names_in_ gamma_ path_ n_iter_"
 _FIT = f"{_PATH} prior_ l2_ leverage_"
@@ -218,6 +235,8 @@ TYPES: dict[str, Entry] = {
         Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
         Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
         Entry(JointModel, _JOINT, "", _joint),
+        # Around any of these.
+        Entry(bblr.RobustClassifier, _ROBUST, "feature_names_in_ label_quality_ kept_", _robust),
         # What a joint model takes by default.
         Entry(LogisticRegression, _LINEAR, "n_iter_", _two),
         # Plateaus check themselves.
@@ -239,6 +258,7 @@ TYPES: dict[str, Entry] = {
         Entry(TableLayout, sound=_table),
         Entry(SvmlightLayout),
         Entry(Scaling, sound=_scaling),
+        Entry(Typical, sound=_typical),
         Entry(SavedModel, sound=_file_model),
     )
 }

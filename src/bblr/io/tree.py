@@ -75,7 +75,7 @@ def _object_tree(value: Any, arrays: list[NDArray[Any]]) -> Any:
         params = {each: to_tree(getattr(value, each), arrays) for each in entry.params}
         return {"type": name, "params": params}
     state = {k: v for k, v in value.__getstate__().items() if k not in _STAMPS}
-    foreign = state.keys() - vars(entry.cls()).keys() - entry.attributes.keys()
+    foreign = state.keys() - entry.params.keys() - entry.attributes.keys()
     if foreign:
         raise TypeError(f"{name} has {min(foreign)}, which training does not set")
     parts = {}

@@ -82,7 +82,7 @@ default="accuracy"
         The score to optimise, as in :class:`BBLRClassifierCV`.
     cv : int, splitter or iterable, default=5
         Folds. An integer means shuffled stratified folds, no more than the smallest class has
-        rows, repeated three times where there are fewer than 2,000 rows.
+        rows, repeated three times where there are fewer than 1,000 rows.
     n_jobs : int or None, default=None
         Widths or folds to run in parallel, by joblib.
     tol, max_iter, fit_intercept, class_weight, cache_size

@@ -267,8 +267,8 @@ def _width_cells(
         for fold in search.folds:
             kept = rows.only(whole.weight, fold.train)
             objective = replace(whole, penalty=gaussian(l2, whole.loss), weight=kept)
-            theta = problem.descent.minimise(objective, np.zeros(objective.size)).theta
-            raw = rows.local(objective.scores(theta))[fold.test]
+            found = problem.descent.minimise(objective, np.zeros(objective.size))
+            raw = rows.local(found.raw)[fold.test]
             parts.append(problem.scored(whole.loss, raw, fold.test))
         held = search.pooled(parts, search.folds)
         cells.append(GridCell(width, l2, held.errors, held.loss))

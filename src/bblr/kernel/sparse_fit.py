@@ -188,7 +188,8 @@ def gauss_laplace(
     solution, settled = em.settle(objective.with_gamma(path.gammas[-1]), start.ravel())
     weights = objective.weights(solution.theta)
     # With many classes a vector is dropped if its weights for all of them are.
-    free = ~settled.penalty.laplacian(weights).reshape(columns.shape[::-1])
+    mixture: Any = settled.penalty
+    free = ~mixture.laplacian(weights).reshape(columns.shape[::-1])
     reach = np.abs(weights).reshape(free.shape).max(axis=0)
     kept = np.flatnonzero(free.any(axis=0))
     if max_vectors is not None and len(kept) > max_vectors:

@@ -294,8 +294,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             if learned and not monitor.stopped:
                 solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
             warn_if_flat(final, solution.theta)
-            link = Calibrated.of_loss(final.loss)
-            if not monitor.stopped:
+            if monitor.stopped:
+                link = Calibrated.of_loss(final.loss)
+            else:
                 with monitor.task("calibrate"):
                     descent = make_descent(
                         "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)

@@ -95,7 +95,7 @@ default="accuracy"
         As in :class:`BBLRClassifier`.
     cv : int, splitter or iterable, default=5
         Folds. An integer means stratified folds in random order, fewer where a class has not as
-        many examples, and three divisions of the data where there are fewer than 2,000 examples.
+        many examples, and three divisions of the data where there are fewer than 1,000 examples.
         Rows in order of time or in groups want a splitter that respects it, such as
         ``TimeSeriesSplit()``, or ``GroupKFold()`` with `groups` in ``fit``.
     n_jobs : int or None, default=None
@@ -284,8 +284,9 @@ default="accuracy"
             solution = self._fit_path(path, objective, descent, monitor)
             final: Fitted = objective.with_gamma(solution.gamma)
             warn_if_flat(final, solution.theta)
-            link = Calibrated.of_loss(final.loss)
-            if not monitor.stopped:
+            if monitor.stopped:
+                link = Calibrated.of_loss(final.loss)
+            else:
                 link = held_out_link(validation, path)
             self._unpack(objective, solution, path, link, trials, training)
         return self

@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import as_numpy, namespace
 from bblr._saved import Versioned
+from bblr.designs import ScaledDesign
 from bblr.inputs import adapter_of
 from bblr.linear.evidence import label_codes, log_odds_against, log_odds_wrong
+from bblr.linear.fit_digest import FitSummary
+from bblr.losses import BetaBernoulli
 from bblr.training.callbacks import CallbackSupport
 
 Floats = NDArray[np.float64]
@@ -167,6 +171,35 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
             return rows.in_kind(log_odds_against(decision, codes, 1.0))
         return rows.in_kind(log_odds_wrong(decision, codes, link.gamma, link.plateaus.b))
 
+    def summary(self, X: Any = None, *, max_coefficients: int = 10) -> FitSummary:
+        """Return what was chosen and the coefficients that count most, to be shown.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Rows such as those of training: coefficients are then compared by what a standard
+            deviation of their feature makes, and otherwise in the units of the features.
+        max_coefficients : int, default=10
+            How many coefficients to show at most; kernel classifiers have none.
+
+        Returns
+        -------
+        FitSummary
+            Text, or a table in a notebook; ``settings`` and ``coefficients`` hold its parts.
+
+        Examples
+        --------
+        >>> from bblr import BBLRClassifier
+        >>> X = [[0.0, 7.0], [1.0, 8.0], [2.0, 7.0], [3.0, 8.0]]
+        >>> model = BBLRClassifier(l2=1.0).fit(X, ["no", "no", "yes", "yes"])
+        >>> print(str(model.summary(X)).splitlines()[0])
+        BBLRClassifier: 2 features, classes no, yes
+        >>> model.summary(X).coefficients[0].feature
+        'x0'
+        """
+        check_is_fitted(self)
+        return FitSummary.of(self, X, max_coefficients)
+
 
 class LinearBinaryClassifier(BinaryClassifier):
     """A linear score for two classes."""
@@ -267,6 +300,67 @@ class ProbabilisticClassifier(BinaryClassifier):
         """
         index = self.predict_proba(X).argmax(1)
         return adapter_of(self, X).chosen(self.classes_, index)
+
+    def training_weights(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """Return how much each training row counted at the end of the fit.
+
+        1 is a row that pulls as it would in logistic regression of the same sharpness; 0 is one
+        that the fit has given up on, for it lies far on the wrong side.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training rows. The bound on leverage compares rows with each other, so that of
+            some of them alone it is another one.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights in the fit; the result is by unit of weight.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Between 0 and 1.
+
+        Notes
+        -----
+        The derivative of the loss of a row is that of plain softmax times the share of P(y) that
+        is not plateau, b * s_y / (low_y + b * s_y). ``leverage_``, where it is set, takes off more
+        from rows far from the centre.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bblr import BBLRClassifier
+        >>> X = np.linspace(-1, 1, 40)[:, None]
+        >>> y = (X[:, 0] > 0).astype(int)
+        >>> y[38] = 0
+        >>> weights = BBLRClassifier().fit(X, y).training_weights(X, y)
+        >>> int(weights.argmin()), bool(weights[38] < 0.1 < weights[2])
+        (38, True)
+        """
+        check_is_fitted(self)
+        prior, gamma = getattr(self, "prior_", None), getattr(self, "gamma_", None)
+        if prior is None or gamma is None:
+            raise TypeError(
+                f"{type(self).__name__} counts errors, not rows by weight; use BBLRClassifier."
+            )
+        rows = adapter_of(self, X)
+        decision, y = rows.here(self.decision_function(X)), rows.here(y)
+        codes = label_codes(y, as_numpy(self.classes_))
+        check_consistent_length(decision, codes)
+        loss = BetaBernoulli(prior, gamma)
+        # Intercepts hold the shift that decides; the loss itself is of raw scores.
+        own = loss.probability(decision - np.array(loss.shift))
+        table = np.column_stack([1.0 - own, own]) if own.ndim == 1 else own
+        found = 1.0 - np.array(loss.low)[codes] / table[np.arange(len(codes)), codes]
+        limit = getattr(self, "leverage_", None)
+        if limit is not None:
+            weight = np.ones(len(codes)) if sample_weight is None else rows.here(sample_weight)
+            weight = weight * compute_sample_weight(getattr(self, "class_weight", None), y)
+            design = ScaledDesign(rows.rows(), weight, bool(getattr(self, "fit_intercept", True)))
+            found = found * design.rows.local(design.leverage(limit, weight))
+        return rows.in_kind(np.clip(found, 0.0, 1.0))
 
 
 class ProbabilisticLinearClassifier(ProbabilisticClassifier, LinearBinaryClassifier):

@@ -17,6 +17,18 @@ from bblr.losses.margins import Floats, margin
 from bblr.losses.plateaus import Plateaus
 
 
+def cost(own: Any, low: Any, b: Any) -> tuple[Any, Any]:
+    """Return -log(low + b * exp(own)), and the share of that probability that is not plateau.
+
+    `own` is the log of the softmax of the own class; low and b are numbers, arrays or tensors.
+    """
+    xp = namespace(own)
+    bare, rising = low == 0.0, b * xp.exp(own)
+    # Without a plateau -log(b * softmax) has a linear tail that P itself cannot express.
+    total = xp.where(bare, b, low + rising)
+    return xp.where(bare, -own, 0.0) - xp.log(total), xp.where(bare, 1.0, rising / total)
+
+
 @dataclass(frozen=True)
 class BetaBernoulli(Loss):
     """Negative log of P(k) = low_k + b * softmax_k(gamma * raw), equations (5) and (6).
@@ -102,21 +114,47 @@ class BetaBernoulli(Loss):
         """
         return cls(Plateaus.binary(a, b), gamma)
 
-    def _cost(self, low: Any, own: Any, xp: Any) -> tuple[Any, Any]:
-        """Return what examples cost whose class has a softmax of exp(own), and its share of P."""
-        bare, rising = low == 0.0, self.b * xp.exp(own)
-        # Without a plateau -log(b * softmax) has a linear tail that P itself cannot express.
-        total = xp.where(bare, 1.0, low + rising)
-        value = xp.where(bare, -own - log(self.b), -xp.log(total))
-        return value, xp.where(bare, 1.0, rising / total)
-
     def value_gradient(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
         """Return the cost of each example and its derivative by the raw score or scores."""
         raw = floats(raw)
         form = layout(raw)
         own, slope = form.log_share(self.gamma * raw, form.labels(y))
-        value, share = self._cost(beside(self.low, raw)[form.codes(y)], own, namespace(raw))
+        value, share = cost(own, beside(self.low, raw)[form.codes(y)], self.b)
         return value, -self.gamma * form.by_row(share) * slope
+
+    def gradient_curvature(self, y: Any, raw: Any) -> tuple[Floats, Floats]:
+        """Return the derivatives by the scores, and what the curvature is at most.
+
+        Where s_y / (rho + s_y), with rho = low / b, is the share of P(y) that is not plateau, both
+        are those of logistic regression with each row weighted by its share. They are what a step
+        of the EM algorithm sees: the curvature is never negative, and never less than that of the
+        loss.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels.
+        raw : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Raw scores.
+
+        Returns
+        -------
+        gradient, curvature : ndarray of the shape of raw
+            Of each cost by its own scores; of the curvature the diagonal.
+
+        Examples
+        --------
+        >>> from bblr.losses import BetaBernoulli
+        >>> loss = BetaBernoulli.binary(0.2, 0.6)
+        >>> gradient, curvature = loss.gradient_curvature([1, 1], [0.5, -9.0])
+        >>> gradient.round(3), curvature.round(3)             # an outlier has no say
+        (array([-0.246, -0.   ]), array([0.153, 0.   ]))
+        """
+        _, slope = self.value_gradient(y, raw)
+        # Of logistic regression, |slope| is 1 - s_y by the own score and s_k by another.
+        scores = self.gamma * floats(raw)
+        _, logistic = layout(scores).log_share(scores, layout(scores).labels(y))
+        return slope, self.gamma * abs(slope) * (1.0 - abs(logistic))
 
     def limit(self, y: Any, raw: Any) -> Floats:
         """Return the cost of each example as gamma grows without bound."""

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+
+from bblr.losses.margins import check_count, check_examples, number, vector
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Plateaus:
 
     def __post_init__(self) -> None:
         # Rates and counts arrive with rounding errors; -1e-17 is a zero.
-        low = tuple(map(round, _vector("low", self.low), repeat(15)))
-        vars(self).update(low=low, n=_number("n", self.n))
+        low = tuple(map(round, vector("low", self.low), repeat(15)))
+        vars(self).update(low=low, n=number("n", self.n))
         if min(low) < 0:
             raise ValueError(f"low, the least probabilities, must be at least 0, got {low}.")
         if sum(low) >= 1:
@@ -55,7 +56,7 @@ class Plateaus:
                 f"low must sum to less than 1, got {sum(low):g}: otherwise the probabilities "
                 "would not depend on the features."
             )
-        _check_examples(self.n)
+        check_examples(self.n)
 
     @classmethod
     def binary(cls, a: float, b: float, n: float = 100.0) -> Self:
@@ -81,7 +82,7 @@ class Plateaus:
         >>> Plateaus.binary(a=0.1, b=0.8).low
         (0.1, 0.1)
         """
-        a, b = round(_number("a", a), 15), round(_number("b", b), 15)
+        a, b = round(number("a", a), 15), round(number("b", b), 15)
         if a < 0:
             raise ValueError(f"a, the lower plateau, must be at least 0, got a={a}.")
         if b <= 0:
@@ -117,7 +118,7 @@ class Plateaus:
         >>> Plateaus.none().b
         1.0
         """
-        _check_count(n_classes)
+        check_count(n_classes)
         return cls((0.0,) * n_classes)
 
     @classmethod
@@ -142,7 +143,7 @@ class Plateaus:
         >>> Plateaus.symmetric(0.4, n_classes=4)
         Plateaus(low=(0.1, 0.1, 0.1, 0.1), n=100.0)
         """
-        _check_count(n_classes)
+        check_count(n_classes)
         return cls.from_weight(w, (1.0 / n_classes,) * n_classes)
 
     @classmethod
@@ -169,15 +170,15 @@ class Plateaus:
         >>> Plateaus.from_weight(w=0.2, theta=[0.5, 0.25, 0.25])
         Plateaus(low=(0.1, 0.05, 0.05), n=100.0)
         """
-        w = _number("w", w)
+        w = number("w", w)
         if not 0 <= w < 1:
             raise ValueError(f"w, the weight of the prior, must be in [0, 1), got {w}.")
         if np.ndim(theta) == 0:
-            share = _number("theta", theta)
+            share = number("theta", theta)
             if not 0 <= share <= 1:
                 raise ValueError(f"theta, the mean of the prior, must be in [0, 1], got {theta}.")
             return cls.binary(w * share, 1.0 - w, n)
-        mean = np.array(_vector("theta", theta))
+        mean = np.array(vector("theta", theta))
         if mean.min() < 0 or abs(mean.sum() - 1) > 1e-9:
             raise ValueError(f"theta must be probabilities that sum to 1, got {theta!r}.")
         return cls(tuple(w * mean), n)
@@ -204,11 +205,41 @@ class Plateaus:
         >>> Plateaus.from_counts(alpha=[10, 5, 5], n=80)
         Plateaus(low=(0.1, 0.05, 0.05), n=80.0)
         """
-        counts, n = np.array(_vector("alpha", alpha)), _number("n", n)
+        counts, n = np.array(vector("alpha", alpha)), number("n", n)
         if counts.min() < 0:
             raise ValueError(f"alpha must be at least 0, got {alpha!r}.")
-        _check_examples(n)
+        check_examples(n)
         return cls(tuple(counts / (counts.sum() + n)), n)
+
+    @classmethod
+    def from_ratio(cls, rho: float | Sequence[float], n_classes: int = 2) -> Self:
+        """Make the plateaus that stand in a ratio to the height above them: rho = low / b.
+
+        Parameters
+        ----------
+        rho : float or sequence of float
+            Ratio, at least 0: one for all classes, or one for each.
+        n_classes : int, default=2
+            Number of classes.
+
+        Returns
+        -------
+        Plateaus
+            The plateaus.
+
+        Examples
+        --------
+        >>> from bblr import Plateaus
+        >>> Plateaus.from_ratio(0.5, n_classes=3).low
+        (0.2, 0.2, 0.2)
+        """
+        check_count(n_classes)
+        ratios = vector("rho", [rho] * n_classes if np.ndim(rho) == 0 else rho)
+        if min(ratios) < 0 or len(ratios) != n_classes:
+            raise ValueError(
+                f"rho must be a number of at least 0, or {n_classes} of them, got {rho!r}."
+            )
+        return cls(tuple(ratio / (1.0 + sum(ratios)) for ratio in ratios))
 
     @classmethod
     def weak(cls, n_classes: int = 2) -> Self:
@@ -234,7 +265,7 @@ class Plateaus:
         >>> round(Plateaus.weak().a, 4)
         0.0098
         """
-        _check_count(n_classes)
+        check_count(n_classes)
         return cls.from_counts((1.0,) * n_classes, 100)
 
     @classmethod
@@ -297,7 +328,7 @@ class Plateaus:
         >>> Plateaus.from_rates([0.9, 0.9, 0.8]).low
         (0.1, 0.1, 0.0)
         """
-        found = np.array(_vector("rates", rates))
+        found = np.array(vector("rates", rates))
         if found.min() < 0 or found.max() > 1:
             raise ValueError(f"rates must be in [0, 1], got {rates!r}.")
         if found.sum() <= 1:
@@ -352,6 +383,11 @@ class Plateaus:
         return tuple(self.n * low / self.b for low in self.low)
 
     @property
+    def rho(self) -> tuple[float, ...]:
+        """Ratio of the plateau of each class to the height above them."""
+        return tuple(low / self.b for low in self.low)
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether all classes have the same plateau, so that the largest score wins."""
         return len(set(self.low)) == 1
@@ -360,35 +396,3 @@ class Plateaus:
     def every_class_can_win(self) -> bool:
         """Whether each class is the most probable one for some scores."""
         return min(self.low) + self.b > max(self.low)
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}.") from None
-    if not np.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}.")
-    return number
-
-
-def _vector(name: str, values: Any) -> tuple[float, ...]:
-    try:
-        numbers = tuple(map(float, values))
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
-    if len(numbers) < 2:
-        raise ValueError(f"{name} must hold a number for each of two or more classes.")
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite, got {values!r}.")
-    return numbers
-
-
-def _check_count(n_classes: Any) -> None:
-    if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < 2:
-        raise ValueError(f"n_classes must be a whole number of at least 2, got {n_classes!r}.")
-
-
-def _check_examples(n: float) -> None:
-    if n <= 0:
-        raise ValueError(f"n, the number of examples, must be positive, got n={n}.")

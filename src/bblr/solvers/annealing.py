@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import log
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from bblr.solvers.fisher import FisherScoring
 from bblr.solvers.gradient_descent import GradientDescent
 from bblr.solvers.lbfgs import LBFGS
-from bblr.solvers.protocols import Sharpened
+from bblr.solvers.protocols import Descent, Sharpened
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Callback, Floats, Solution, Stage, require, stopped
 
 _MOST_STAGES = 1000
-
-
-class Descent(Protocol):
-    """Anything that descends from theta0 to a lower point."""
-
-    def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
-        """Return the lower point."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bblr._numeric.tensors import local
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
-from bblr.solvers.protocols import Preconditioned
+from bblr.solvers.protocols import Pathed, Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
@@ -49,7 +49,7 @@ class FisherScoring:
         if found is not None:
             return found
         # Where the parameters are does not matter to the steps.
-        near = objective.beside_rows() if hasattr(objective, "beside_rows") else None
+        near = objective.on_device() if hasattr(objective, "on_device") else None
         if near is not None:
             objective, start = near, near.parameters(start)
         here = evaluate(objective, start)
@@ -70,7 +70,7 @@ class FisherScoring:
         return Solution(theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
 
     def small_path(
-        self, objective: Any, first_weight: Floats | None, gammas: tuple[float, ...]
+        self, objective: Pathed, first_weight: Floats | None, gammas: tuple[float, ...]
     ) -> tuple[Floats, Floats]:
         """Anneal over the gammas on a small table in one compiled call.
 

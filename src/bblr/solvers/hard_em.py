@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers.fisher import FisherScoring
+from bblr.solvers.protocols import Descent, MixedPrior
 from bblr.solvers.range_search import RangeSearch
 from bblr.solvers.solution import Floats, Solution, require
+
+Objective = TypeVar("Objective", bound=MixedPrior)
 
 
 @dataclass(frozen=True)
@@ -33,17 +36,17 @@ class HardEM:
         Most sweeps of probes.
     """
 
-    descent: Any = field(default_factory=FisherScoring)
+    descent: Descent = field(default_factory=FisherScoring)
     search: RangeSearch | None = field(default_factory=RangeSearch)
     share: float = 0.5
     max_rounds: int = 20
     max_probes: int = 1
 
-    def minimise(self, objective: Any, theta0: Floats, **_: Any) -> Solution:
+    def minimise(self, objective: MixedPrior, theta0: Floats, **_: Any) -> Solution:
         """Return weights whose clusters do not change any more."""
         return self.settle(objective, theta0)[0]
 
-    def settle(self, objective: Any, theta0: Floats) -> tuple[Solution, Any]:
+    def settle(self, objective: Objective, theta0: Floats) -> tuple[Solution, Objective]:
         """Return the solution, and the objective with the prior that was estimated last."""
         require(
             objective, "hard EM", "weights", "with_penalty", "value_gradient", "preconditioner"
@@ -68,8 +71,8 @@ class HardEM:
         return replace(found, n_iter=n_iter), objective
 
     def _rounds(
-        self, objective: Any, theta: Floats, laplacian: NDArray[np.bool_]
-    ) -> tuple[Solution, Any]:
+        self, objective: Objective, theta: Floats, laplacian: NDArray[np.bool_]
+    ) -> tuple[Solution, Objective]:
         n_iter, reason = 0, "round limit"
         for _ in range(self.max_rounds):
             objective = objective.with_penalty(

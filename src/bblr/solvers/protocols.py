@@ -8,6 +8,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr.solvers.solution import Solution
+
 Floats = NDArray[np.float64]
 Vector = Any
 """A per-row vector, which only the objective looks into."""
@@ -81,3 +83,37 @@ class Sharpened(Protocol):
 
     def training_errors(self, theta: Floats, raw: Vector = None) -> float:
         """Return the weighted training errors."""
+
+
+class MixedPrior(Probed, Preconditioned, Protocol):
+    """An objective whose penalty is a mixture of two densities."""
+
+    @property
+    def penalty(self) -> Any:
+        """A penalty that assigns weights to clusters and can be estimated from them."""
+
+    def weights(self, theta: Floats) -> Floats:
+        """Return the parameters that the penalty sees."""
+
+    def with_penalty(self, penalty: Any) -> Self:
+        """Return the same objective with another penalty."""
+
+
+class Pathed(Protocol):
+    """An objective with a compiled path over gamma."""
+
+    def newton_path(
+        self,
+        first_weight: Floats | None,
+        gammas: Sequence[float],
+        rules: Sequence[float],
+        first_rules: Sequence[float],
+    ) -> tuple[Floats, Floats]:
+        """Return the parameters and the scores at the end of each stage."""
+
+
+class Descent(Protocol):
+    """Anything that descends from theta0 to a lower point."""
+
+    def minimise(self, objective: Any, theta0: Floats, **options: Any) -> Solution:
+        """Return the lower point."""

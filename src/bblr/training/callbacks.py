@@ -126,7 +126,7 @@ def in_parallel(
     if outer.context is None:
         return list(parallel(delayed(work)(*each) for each in arguments)), False
     tasks = [outer.sub(name, number=k) for k in range(len(arguments))]
-    done = list(parallel(map(delayed(_told), tasks, repeat(work), arguments)))
+    done = list(parallel(map(delayed(_reported), tasks, repeat(work), arguments)))
     return [result for result, _ in done], any(stop for _, stop in done)
 
 
@@ -138,7 +138,9 @@ def _in_threads(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) 
     return [result for part in map_ranges(part, n, n * MIN_WORK) for result in part]
 
 
-def _told(task: FitTask, work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, bool]:
+def _reported(
+    task: FitTask, work: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Any, bool]:
     task.begin()
     result = work(*arguments)
     return result, task.end()

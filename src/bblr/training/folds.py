@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 Floats = NDArray[np.float64]
 
 # Where examples are few one division into folds says little; a few more cost nothing.
-FEW = 2000
+FEW = 1000
 _REPEATS = 3
 
 

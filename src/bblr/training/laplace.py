@@ -33,11 +33,11 @@ LEAST_REST = 0.1
 
 
 class Covariance(Protocol):
-    """The covariance of the weights about a fit, wherever it is."""
+    """The covariance of the weights around a fit, on whichever device it is."""
 
     @property
     def effective(self) -> float:
-        """How many of the weights the data have settled, rather than the penalty."""
+        """Effective number of parameters: how many the data determine, rather than the penalty."""
 
     @property
     def precondition(self) -> Callable[[Floats], Floats]:
@@ -166,7 +166,7 @@ def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
         return _multiclass(objective, theta, raw)
     design, total = objective.design, objective.total
     rows = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size)
-    near = objective.beside_rows()
+    near = objective.on_device()
     if near is not None:
         found: Covariance = near.covariance(raw, rows)
         return found
@@ -208,12 +208,12 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
 
 def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Floats:
     """Return the raw scores of the drawn rows as if each had not been trained on."""
-    if objective.columns is None or objective.n_scores > 1 or not drawn.every:
+    if objective.newton_columns is None or not drawn.every:
         return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
     Zt, d = drawn.Z.T, objective.design.n_features
     alone, settled = alone_scores(
         Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
-        objective.penalty.curvature(np.zeros(1))[0], d, objective.total, LEAST_REST,
+        objective.l2, d, objective.total, LEAST_REST,
     )  # fmt: skip
     return _existing(alone, settled < 0)
 

@@ -86,7 +86,8 @@ def test_gaps_among_dates():
 def test_texts_that_are_alike_get_alike_features():
     towns = [f"{stem}{i}" for i in range(20) for stem in ("harbour ", "mountain ", "valley ")] * 3
     encoder, X = encoded(towns)
-    assert X.shape == (180, 30)
+    # Only directions in which texts differ, none of rounding errors.
+    assert 10 < X.shape[1] <= 30 and X.std(axis=0).min() > 1e-3
     new = pd.DataFrame({"a": ["harbour 99", "valley of kings", "", "ÿ", None]})
     found = encoder.transform(new)
     assert np.isfinite(found).all() and not found[2].any() and not found[4].any()

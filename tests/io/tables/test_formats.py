@@ -81,12 +81,14 @@ def test_packed_binary_files_are_sniffed(tmp_path, plain, pack):
         same(quiet(tmp_path / name), plain)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(tmp_path, plain, encoding, end):
     text = TABLE.to_csv(index=False, lineterminator=end)
-    mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
-    (tmp_path / "t.csv").write_bytes(mark + text.encode(encoding))
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
     same(quiet(tmp_path / "t.csv"), plain)
 
 

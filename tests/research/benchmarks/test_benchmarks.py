@@ -14,6 +14,7 @@ from research.core.machine import machine, stolen
 from research.core.thresholds import Threshold, tally
 
 NAMES = {
+    "compare-file",
     "fused-float64",
     "fused-float32",
     "probe",
@@ -55,6 +56,7 @@ NAMES = {
     "audit-uci",
     "audit-digits",
     "audit-trec07p",
+    "audit-file",
     "gpu-fit",
     "gpu-kernel",
     "gpu-classes",

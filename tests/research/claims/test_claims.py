@@ -19,6 +19,8 @@ from research.core.cases import Case, Measured, Run, Unavailable
 from research.core.thresholds import Threshold
 
 NAMES = {
+    "verdict-files",
+    "verdict-coverage",
     "training-errors",
     "uci-clean",
     "uci-noisy",
@@ -41,6 +43,13 @@ NAMES = {
     "structured-flips",
     "onnx",
     "audit",
+    "boosting-log-loss",
+    "boosting-saved",
+    "boosting-noise",
+    "torch-derivatives",
+    "torch-halves",
+    "torch-digits",
+    "encoding",
 }
 RESEARCH = {name for name in NAMES if name.startswith(("web8", "trec07p"))}
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
 import numpy as np
 
-from bblr.comparison.figures import Panel, error_panels, reliability_panels, train_test_panels
-from bblr.comparison.summary import Versus, summarise
+from bblr.comparison.figures import Panel, curve_panels, gain_panel, value_panel
+from bblr.comparison.summary import Versus
+from bblr.comparison.verdict.metrics import Metric
+from bblr.comparison.verdict.standings import judge
 from research.core.thresholds import MET, MISSED, NOT_JUDGED, Verdict
 from research.paper.exhibit import Entry, Result
 from research.paper.report import Reproduction, document
@@ -78,12 +80,11 @@ def panels(make_record: Callable[..., dict[str, Any]], data: str) -> tuple[Panel
         for condition in CONDITIONS
         for method, n_wrong in (("LR", 3), ("SVM", 2), ("SLA", 4), ("BBLR", 1))
     ]
-    summary = summarise(records)
-    spoilt = summary.conditions[1]
-    drawn: Sequence[Any] = [
-        *error_panels(summary),
-        *train_test_panels(summary, spoilt),
-        *reliability_panels(records, summary, spoilt, ["LR", "BBLR"]),
+    standing = judge(records, Metric())[1]
+    drawn = [
+        value_panel(standing, data),
+        gain_panel(standing, data),
+        *curve_panels(standing, ["no", "yes"]),
     ]
     return tuple(drawn)
 

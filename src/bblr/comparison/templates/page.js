@@ -26,6 +26,22 @@
     body.append(...lines.map((line) => line.row));
   }
 
+  // Selecting the code is enough where a page may not write to the clipboard.
+  async function copy(button) {
+    const code = button.parentElement.previousElementSibling;
+    getSelection().selectAllChildren(code);
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Selected: press Ctrl+C";
+    }
+  }
+
+  for (const button of document.querySelectorAll(".copy")) {
+    button.addEventListener("click", () => copy(button));
+  }
+
   for (const heading of document.querySelectorAll("th[data-sort]")) {
     heading.querySelector("button").addEventListener("click", () => sort(heading));
   }

@@ -245,13 +245,13 @@ class TorchDesign(Design):
         found = self.rows.local(sums)
         return Curvature(found[: d * d].reshape(d, d), found[d * d : -1], float(found[-1]))
 
-    def beside_rows(
+    def on_device(
         self,
         square_norm: Vector,
         centre: Floats,
         scale: Floats,
         fit_intercept: bool,
-        **told: Any,
+        **settings: Any,
     ) -> TensorObjective | None:
         """Return the objective of one score with its parameters on the device."""
         if len(self.parts) > 1:
@@ -265,7 +265,7 @@ class TorchDesign(Design):
             return self._fused(coef.to(kind), *others)
 
         return TensorObjective(
-            run, self._picked, origin, inverse, square_norm, fit_intercept, **told
+            run, self._picked, origin, inverse, square_norm, fit_intercept, **settings
         )
 
     def _constants(self, *arrays: Floats) -> Tensor:

@@ -190,7 +190,7 @@ class TorchKernelDesign(TorchDesign):
         """Return the design itself: the features are float64."""
         return self
 
-    def beside_rows(self, *_: Any, **told: Any) -> None:
+    def on_device(self, *_: Any, **settings: Any) -> None:
         """Leave it to the caller: not all features are available."""
 
     def _picked(self, rows: Any) -> Tensor:

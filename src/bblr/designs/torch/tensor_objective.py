@@ -1,7 +1,7 @@
-"""The objective of one score a row with its parameters where the rows are.
+"""The objective of one score per row, with its parameters on the device of the rows.
 
-On a GPU the time of a fit is that of starting kernels and of waiting for numbers: parameters,
-gradients and Newton systems stay there, and a step asks for a few numbers only.
+On a GPU a fit spends its time on kernel launches and on waiting for numbers: parameters,
+gradients and Newton systems stay there, and a step fetches only a few numbers.
 """
 
 from __future__ import annotations

@@ -145,16 +145,20 @@ class CategoryColumn:
         codes = self._codes(texts(present)) - (len(self.levels) - len(self._marked))
         return codes[:, np.newaxis] == np.arange(len(self._marked))
 
+    def unseen(self, column: pd.Series) -> pd.Series:
+        """Return the texts that are none of the levels."""
+        cells = texts(present_cells(column)[0])
+        return cells[self._codes(cells) < 0]
+
     def check_seen(self, column: pd.Series) -> None:
         """Raise an error that names the first text that is none of the levels."""
-        cells = texts(present_cells(column)[0])
-        unseen = cells[self._codes(cells) < 0]
+        unseen = self.unseen(column)
         if len(unseen):
             raise ColumnError(
                 self.name,
                 f"holds {unseen.iloc[0]!r} in data row {unseen.index[0]}, which the training file "
                 f"did not have (it had {listed(self.levels)}); correct it, remove the row, or "
-                "give --unseen zero to take it for none of these",
+                "leave out --unseen error to take it for none of these",
                 "unseen",
             )
 

@@ -16,6 +16,8 @@ __all__ = ["TextFeatures", "learn_texts"]
 # Parts of words are counted in so many buckets, and that of at most so many numbers are made.
 _BUCKETS = 2**14
 _MOST_FEATURES = 30
+# Singular values below this share of the largest are rounding errors of single precision.
+_LEAST_VARIED = 1e-4
 # Different texts to learn from, up to twice as many.
 _LEARNED = 10_000
 
@@ -100,5 +102,9 @@ def learn_texts(texts: pd.Series) -> TextFeatures | None:
     most = min(_MOST_FEATURES, weighted.shape[0] - 1, weighted.shape[1] - 1)
     if most < 1:
         return None
-    components = TruncatedSVD(most, random_state=0).fit(weighted).components_
-    return TextFeatures(buckets, weighting.idf_, components.astype(np.float32).ravel())
+    found = TruncatedSVD(most, random_state=0).fit(weighted)
+    # A few words that come again and again span fewer directions; the rest would be rounding
+    # errors, which a classifier would scale up to the size of the others.
+    varied = found.singular_values_ > _LEAST_VARIED * found.singular_values_[0]
+    components = found.components_[varied].astype(np.float32)
+    return TextFeatures(buckets, weighting.idf_, components.ravel())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bblr.io.columns.cell_values import comma_numbers
-from bblr.io.columns.column_kinds import NumberColumn
+from bblr.io.columns.column_kinds import CategoryColumn, NumberColumn
 from bblr.io.columns.notes import ColumnError, listed, no_such_column
 from bblr.io.columns.table_encoder import encode
 from bblr.io.tables.labels_in import labels, whole_numbers
@@ -45,12 +45,18 @@ class Block:
         Number of the first row in the file, counted from 1 without the header.
     filled : dict, default={}
         How many missing values were filled in, by columns that missed none in training.
+    unseen : dict, default={}
+        How many texts training did not have, by columns of categories.
+    frame : DataFrame or None, default=None
+        The cells as they stand in the file; None for svmlight.
     """
 
     X: Any
     y: np.ndarray | None
     first_row: int
     filled: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, int] = field(default_factory=dict)
+    frame: pd.DataFrame | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -133,11 +139,18 @@ class Reader:
             y = labels(frame[self.target], f"{path}: target column {self.target!r}")
         whole = [column.name for column in layout.columns if not column.missing]
         gaps = frame[whole].isna().sum()
+        new = {
+            column.name: len(column.unseen(frame[column.name]))
+            for column in layout.columns
+            if isinstance(column, CategoryColumn)
+        }
         try:
             X = encode(frame, layout.columns, self.unseen)
         except ColumnError as error:
             raise ValueError(f"{path}: {error}") from error
-        return Block(X, y, frame.index[0], {str(name): int(n) for name, n in gaps.items() if n})
+        filled = {str(name): int(n) for name, n in gaps.items() if n}
+        unseen = {name: n for name, n in new.items() if n}
+        return Block(X, y, frame.index[0], filled, unseen, frame)
 
     def _checked_names(self, rows: TableRows, layout: TableLayout) -> int:
         """Check the columns of a file; return the rows of a block."""

@@ -25,6 +25,8 @@ MISSING = (
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
 _MOST_HEADER = 100_000
+# Bytes that tell the encoding of a file, and the share of zeros from which it is a wide one.
+_PEEKED, _MANY_ZEROS = 4096, 0.1
 _QUOTED = re.compile(rb'"[^"]*"')
 # Bytes that are not UTF-8, as "surrogateescape" decodes them: what Windows means by them, or
 # Latin-1 where it means nothing.
@@ -47,10 +49,11 @@ class DelimitedRows:
         require(file.name, "pandas")
         self.name = file.name
         self.notes: list[str] = []
-        marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        wide = file.stream.peek(2)[:2] in marks
+        encoding = _wide_encoding(file.stream.peek(_PEEKED)[:_PEEKED])
         self._text = (
-            file.text("utf-16", "replace") if wide else file.text("utf-8-sig", "surrogateescape")
+            file.text(encoding, "replace")
+            if encoding
+            else file.text("utf-8-sig", "surrogateescape")
         )
         self._line = 0
         header = self._taken(1)
@@ -189,6 +192,19 @@ class DelimitedRows:
                 )
             count += 1
         return count
+
+
+def _wide_encoding(start: bytes) -> str:
+    """Return the encoding of a text whose letters have two or four bytes, or nothing."""
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    # Without a mark the zeros tell: half of the bytes of the separators and digits of a table.
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) < _MANY_ZEROS * len(start) or min(even, odd) > 0:
+        return ""
+    return "utf-16-be" if even else "utf-16-le"
 
 
 def _is_open(header: str, delimiter: str) -> bool:

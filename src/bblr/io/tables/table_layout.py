@@ -39,7 +39,12 @@ class TableLayout:
     @property
     def n_features(self) -> int:
         """Features after encoding."""
-        return len(self.feature_names)
+        return sum(self.widths)
+
+    @property
+    def widths(self) -> list[int]:
+        """How many features each column has; they stand side by side."""
+        return [len(column.names) + column.missing for column in self.columns]
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,11 @@ class SvmlightLayout:
     def feature_names(self) -> list[str]:
         """A name for each feature."""
         return [f"x{j + 1}" for j in range(self.n_features)]
+
+    @property
+    def widths(self) -> list[int]:
+        """One feature a column."""
+        return [1] * self.n_features
 
 
 Layout = TableLayout | SvmlightLayout

@@ -36,7 +36,7 @@ class _Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Look at every cell around every vertex.
+    """Examine every cell around every vertex.
 
     The work grows with the cube of the number of distinct rows for two features with an intercept
     (three without), and hardly faster than that number itself for one.
@@ -199,7 +199,7 @@ def _complete(
 
 
 def _around(rows: Sequence[Row], weight: Floats, progress: Progress | None = None) -> _Cell:
-    """Return the best cell of rows with two parameters, by looking beside every breakpoint."""
+    """Return the best cell of rows with two parameters, on both sides of each breakpoint."""
     best = _Cell(np.inf, np.empty(0, np.int8))
     for pivot in rows:
         if progress is not None and progress.expired and best.loss < np.inf:

@@ -37,7 +37,7 @@ class LineSearch:
 
     @property
     def n_steps(self) -> int:
-        """Steps it tells of."""
+        """Called after each step."""
         return self.rounds
 
     def minimise(
@@ -69,7 +69,7 @@ class LineSearch:
     def _descend(self, walker: Walker, progress: Progress, rng: np.random.Generator) -> None:
         """Follow lines until none gains."""
         before = np.inf
-        # What drift seemed to gain is no gain.
+        # An apparent gain may be rounding drift.
         while walker.errors < before:
             before = walker.errors
             for j in rng.permutation(len(walker.theta)):

@@ -72,7 +72,7 @@ class _Node:
 
 
 class _Tree:
-    """Nodes yet to look into, by their bounds, and the cuts found so far."""
+    """Open nodes by their bounds, and the cuts found so far."""
 
     def __init__(self, problem: ZeroOneProblem, progress: Progress) -> None:
         self.problem, self.progress = problem, progress
@@ -140,7 +140,7 @@ class _Tree:
         ]
 
     def _try_incumbent(self, z: Floats) -> None:
-        """See whether the rows that the relaxed solution gets right can be right together."""
+        """Check whether the rows that the relaxed solution gets right can all be right."""
         kept = z < 0.5
         if float(self.problem.weight[~kept].sum()) + self.problem.base >= self.progress.loss:
             return
@@ -153,7 +153,7 @@ class _Cover:
     """The relaxed covering problem: min weight @ z, 0 <= z <= 1, the z of each cut sum to >= 1.
 
     All cuts stay in a pool; those that have not mattered for a while leave the linear programme,
-    and come back when a solution overlooks them.
+    and come back when a solution violates them.
     """
 
     def __init__(self, weight: Floats, longest: int) -> None:
@@ -163,7 +163,7 @@ class _Cover:
         self.weight = weight
         self.n = len(weight)
         self.low, self.high = np.zeros(self.n), np.ones(self.n)
-        # A row a cut, filled up with the number n, which stands for a z that is always zero.
+        # One row per cut, padded with the number n, which stands for a z that is always zero.
         self.pool = np.empty((0, longest), np.int64)
         self.active = np.empty(0, np.int64)
         self.age = np.empty(0, np.int64)
@@ -186,7 +186,7 @@ class _Cover:
         self._drop_idle()
 
     def add(self, cuts: list[tuple[int, ...]]) -> None:
-        """Take new cuts into the pool and into the linear programme."""
+        """Add new cuts to the pool and to the linear programme."""
         padded = np.full((len(cuts), self.pool.shape[1]), self.n)
         for row, cut in zip(padded, cuts, strict=True):
             row[: len(cut)] = cut
@@ -195,7 +195,7 @@ class _Cover:
         self._activate(np.arange(first, len(self.pool)))
 
     def recall(self, z: Floats) -> bool:
-        """Put overlooked cuts of the pool back; say whether there were any."""
+        """Put overlooked cuts of the pool back; return whether there were any."""
         sums = np.append(z, 0.0)[self.pool].sum(axis=1)
         sums[self.active] = 1.0
         overlooked = np.flatnonzero(sums < 1.0 - _VIOLATION)

@@ -11,7 +11,7 @@ from bblr._numeric.subsets import swap_sweep, walk_subsets
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 
-# Numbers to look at between two looks at the clock.
+# Numbers to process between two checks of the time.
 _NUMBERS_A_BATCH = 10_000_000
 
 
@@ -90,7 +90,7 @@ class SubsetWalk:
         self.progress.found(self.theta, problem.loss(self.theta))
 
     def swap(self, place: int) -> bool:
-        """Put every point in turn at one place of the best subset; say whether that gains."""
+        """Try every point at one place of the best subset; return whether that gains."""
         problem, before = self.problem, self.best
         self.best = swap_sweep(
             problem.rows, self.lengths, problem.weight, self.members, place, self.rng,

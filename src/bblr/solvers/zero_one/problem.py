@@ -13,15 +13,15 @@ from bblr._numeric.vertices import strict_loss
 
 Floats = NDArray[np.float64]
 
-# Share of the largest weight that stands for all rounding in sums of weights.
+# Allowance for rounding in sums of weights, as a share of the largest weight.
 _ROUNDING = 1e-6
-# Beyond this, products with weights have no floats.
+# Beyond this, products with weights overflow.
 _LARGEST = 1e305
 
 
 @dataclass(frozen=True, eq=False)
 class ZeroOneProblem:
-    """Distinct rows times their labels: theta classifies a row correctly where its score is > 0.
+    """Distinct rows times their labels: theta classifies a row correctly if its score is > 0.
 
     Equal rows are merged, and where weights are not whole numbers, rows lighter than a millionth
     of the heaviest are left out, which can only lower the loss. Where equal rows have both labels,
@@ -79,7 +79,7 @@ class ZeroOneProblem:
         group = group.ravel()
         up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
         down = np.bincount(group, weight[kept] * ~positive, len(points)).astype(np.float64)
-        # Squares of very large or small numbers have no floats; those of ordinary ones do.
+        # Squares of very large or small numbers overflow or underflow.
         units = _units(points)
         centre, scale = _centre_scale(points / units, up + down, fit_intercept)
         scale = np.where(scale * units > 0, scale, 1.0)  # a part of the least float is none
@@ -118,7 +118,7 @@ class ZeroOneProblem:
 
     @cached_property
     def step(self) -> float:
-        """The number that every loss is a multiple of, 0 where there is none worth speaking of."""
+        """The number that every loss is a multiple of; 0 if there is none of useful size."""
         if not _whole(self.weight):
             return 0.0
         step = float(np.gcd.reduce(self.weight.astype(np.int64)))

@@ -1,4 +1,4 @@
-"""The clock of a zero-one solver, and its diary."""
+"""The time limit and the record of a zero-one solver."""
 
 from __future__ import annotations
 

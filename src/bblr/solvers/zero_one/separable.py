@@ -25,7 +25,7 @@ from bblr.solvers.zero_one.progress import Floats, Progress
 
 Ints = NDArray[np.intp]
 
-# Margins below this, per length of a row and of theta, are not told from none.
+# Margins below this, per length of a row and of theta, count as zero.
 _THIN = 1e-9
 # What keeps the systems of equations soluble where columns depend on each other, a row.
 _RIDGE = 1e-13

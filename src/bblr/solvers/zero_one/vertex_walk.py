@@ -48,7 +48,7 @@ class VertexSearch:
 
     @property
     def n_steps(self) -> int:
-        """Steps it tells of."""
+        """Called after each step."""
         return self.legs
 
     def minimise(
@@ -119,7 +119,7 @@ class VertexSearch:
 def _repair(problem: ZeroOneProblem, progress: Progress) -> None:
     """Add wrong rows to the right ones for as long as linear programming allows.
 
-    Walks find cells beside vertices by small pushes. Where the data are so degenerate that many
+    Walks find cells next to vertices by small pushes. Where the data are so degenerate that many
     rows pass through one vertex, pushes may miss the best cell next door; this does not.
     """
     if problem.rows.size > _REPAIR_SIZE or progress.theta is None:

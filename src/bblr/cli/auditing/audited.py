@@ -11,7 +11,8 @@ import numpy as np
 from bblr._settings import SettingError
 from bblr.cli.running import about_the_file
 from bblr.datasets import UCI_NAMES, load_uci
-from bblr.io.columns.column_kinds import Column
+from bblr.io.columns.column_kinds import NumberColumn
+from bblr.io.tables.table_layout import Layout, TableLayout
 from bblr.io.tables.training_table import ColumnChoices, read_training
 
 if TYPE_CHECKING:
@@ -34,10 +35,8 @@ class Audited:
         Labels.
     own : DataFrame or None
         The columns as they stand in the source, all but the label; None for svmlight.
-    target : str or None
-        The column of the label.
-    columns : tuple of Column, default=()
-        How the columns of a table became features.
+    layout : TableLayout or SvmlightLayout
+        How the columns became features.
     notes : tuple of str, default=()
         What was perhaps not meant as it was read.
     """
@@ -46,8 +45,7 @@ class Audited:
     X: Any
     y: np.ndarray
     own: pd.DataFrame | None
-    target: str | None
-    columns: tuple[Column, ...] = ()
+    layout: Layout
     notes: tuple[str, ...] = ()
 
 
@@ -59,8 +57,9 @@ def read_audited(data: str, choices: ColumnChoices) -> Audited:
                 setting, f"only goes with a file; leave it out, {data!r} knows its columns"
             )
         found = load_uci(data, as_frame=True)
-        y = found.target.to_numpy()
-        return Audited(data, found.data.to_numpy(dtype=float), y, found.data, found.target.name)
+        X, y = found.data.to_numpy(dtype=float), found.target.to_numpy()
+        columns = [NumberColumn(str(name), False, 0.0) for name in found.data.columns]
+        return Audited(data, X, y, found.data, TableLayout(tuple(columns), found.target.name))
     path = Path(data)
     if data != "-" and not path.exists():
         raise SettingError(
@@ -73,4 +72,4 @@ def read_audited(data: str, choices: ColumnChoices) -> Audited:
     layout = table.layout
     own = None if table.frame is None else table.frame.drop(columns=str(layout.target))
     name = "standard input" if data == "-" else path.name
-    return Audited(name, table.X, table.y, own, layout.target, layout.columns, table.notes)
+    return Audited(name, table.X, table.y, own, layout, table.notes)

@@ -1,25 +1,32 @@
-"""L-BFGS on a small dense table of more than two classes, compiled whole.
+"""L-BFGS on a small dense table, compiled whole: for more than two classes, and for kernels.
 
-The steps are those that L-BFGS takes on any other design. Products are left to
-BLAS: with several scores a row they are large enough for it. All of them have the transposes of
-two row-major matrices as factors and a third one to write to, so that one form is compiled.
+The steps are those that L-BFGS takes on any other design. With several scores a row products are
+large enough to be left to BLAS. All of them have the transposes of two row-major matrices as
+factors and a third one to write to, so that one form is compiled. Where `vectors` is None the
+coordinates are uncorrelated.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 from bblr._numeric.elementary import INLINE, INNER, JIT
-from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK
+from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, value_gradient
+from bblr.losses.fused import FusedLoss
 from bblr.losses.fused_softmax import softmax_residual
 
 
-@njit(**INLINE)
-def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
-    """Return the objective; write the scores, their residuals and the gradient."""
+def _one_score(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
+    own, slopes = raw.reshape(raw.size), residual.reshape(raw.size)
+    return value_gradient(Zt, y, weight, fused, l2, penalised, theta[0], own, slopes, gradient[0])
+
+
+def _several_scores(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
     np.dot(Zt.T, theta.T, raw)
     value = softmax_residual(fused, raw, y, weight, residual)
     np.dot(residual.T, Zt.T, gradient)
@@ -28,6 +35,19 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
             gradient[k, j] += l2 * theta[k, j]
             value += 0.5 * l2 * theta[k, j] ** 2
     return value
+
+
+def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
+    """Return the objective; write the scores, their residuals and the gradient."""
+    raise NotImplementedError  # compiled code has the one that suits the loss
+
+
+_UNCACHED: Any = {**JIT, "cache": False}
+
+
+@overload(_value_gradient, jit_options=_UNCACHED)
+def _suited(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
+    return _one_score if fused.instance_class is FusedLoss else _several_scores
 
 
 @njit(**JIT, **INNER)
@@ -52,6 +72,11 @@ def _precondition(vector, vectors, diagonal, totals, out):
 
     Intercepts, where there are any, have one of their own.
     """
+    if vectors is None:
+        for k in range(len(vector)):
+            for j in range(vector.shape[1]):
+                out[k, j] = vector[k, j] / diagonal[k, j]
+        return
     d, scores = len(vectors), len(vector)
     own, along = np.empty((scores, d)), np.empty((d, scores))
     for k in range(scores):
@@ -70,9 +95,10 @@ def _precondition(vector, vectors, diagonal, totals, out):
 
 
 @njit(**INLINE)
-def _direction(gradient, steps, changes, rhos, count, newest, curvature, out):
+def _direction(
+    gradient, steps, changes, rhos, count, newest, vectors, diagonal, totals, out
+):  # fmt: skip
     """Write minus the quasi-Newton step: the two-loop recursion over remembered steps."""
-    vectors, diagonal, totals = curvature
     memory = len(rhos)
     q, along = gradient.copy(), np.empty(memory)
     for age in range(count):
@@ -93,7 +119,9 @@ def _direction(gradient, steps, changes, rhos, count, newest, curvature, out):
 
 
 @njit(**JIT)
-def lbfgs_descent(Zt, y, weight, fused, l2, penalised, start, curvature, rules, unit, memory):
+def lbfgs_descent(
+    Zt, y, weight, fused, l2, penalised, start, vectors, diagonal, totals, rules, unit, memory
+):  # fmt: skip
     """Descend from a start; return where, the value and scores there, the steps and the reason."""
     classes, size = start.shape
     n = len(y)
@@ -156,7 +184,7 @@ def lbfgs_descent(Zt, y, weight, fused, l2, penalised, start, curvature, rules, 
             value = best_value
         if n_iter >= rules.max_iter:
             return theta, value, raw, n_iter, LIMIT
-        _direction(gradient, steps, changes, rhos, count, newest, curvature, step)
+        _direction(gradient, steps, changes, rhos, count, newest, vectors, diagonal, totals, step)
         slope = _product(step, gradient)
         if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
             return theta, value, raw, n_iter, CONVERGED

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import product
+from math import ceil, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,30 +12,37 @@ import numpy as np
 from bblr import __version__
 from bblr._pages import environment
 from bblr.audit import LabelErrors
-from bblr.cli.audited import Audited
+from bblr.cli.auditing.audit_reasons import Reason
+from bblr.cli.auditing.audited import Audited
 
 __all__ = ["FlipRate", "estimate", "evidence", "flip_rates", "plural", "render_audit"]
 
-_ROWS, _COLUMNS, _PAIRS = 50, 12, 30
-# Evidence beyond this is counted in the outermost bars.
-_REACH = 10
-_WIDTH, _HEIGHT, _LEFT, _BASE = 640.0, 180.0, 16.0, 150.0
-_LONGEST = 80
+_ROWS, _PAIRS, _MATRIX = 20, 30, 12
+# Where bars begin and end, and how they are called.
+_EDGES = (0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)
+# Share of a power of ten that a bar of one row is long, on a logarithmic scale.
+_ONE = 0.3
 
 
-@dataclass(frozen=True)
-class HistogramBar:
-    """A bar of the histogram: its place, and what it counts."""
+class HistogramBar(NamedTuple):
+    """Rows whose label is wrong with a probability in some range."""
 
-    x: float
-    y: float
+    span: str
+    rows: int
     width: float
-    height: float
     wrong: bool
-    words: str
 
 
-def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> str:
+class Matrix(NamedTuple):
+    """Shares in per cent of each true class (down) that were given each label (across)."""
+
+    classes: list[Any]
+    shares: list[list[float]]
+
+
+def render_audit(
+    data: Audited, found: LabelErrors, why: dict[int, list[Reason]], method: str, table: str
+) -> str:
     """Turn what an audit found into an HTML page.
 
     Parameters
@@ -44,6 +51,8 @@ def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> 
         The data.
     found : LabelErrors
         What was found.
+    why : dict
+        The columns that speak most against labels, by row index.
     method : str
         By which classifier, in words.
     table : str
@@ -56,8 +65,7 @@ def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> 
     """
     named = found.indices
     pairs = Counter(zip(data.y[named].tolist(), found.suggested[named].tolist(), strict=True))
-    rates = flip_rates(found)
-    names, rows = _top_rows(data, found)
+    bars, ticks = _histogram(found.probability)
     page = environment("bblr.cli").get_template("audit.html.j2")
     return page.render(
         name=data.name,
@@ -70,67 +78,56 @@ def render_audit(data: Audited, found: LabelErrors, method: str, table: str) -> 
         n_wrong=int(found.wrong_plateau.sum()),
         pairs=pairs.most_common(_PAIRS),
         more_pairs=max(0, len(pairs) - _PAIRS),
-        rates=rates[:_PAIRS],
-        more_rates=max(0, len(rates) - _PAIRS),
-        names=names,
-        more_names=0 if data.own is None else max(0, data.own.shape[1] - len(names)),
-        rows=rows,
-        bars=_histogram(found.scores),
-        reach=_REACH,
-        width=_WIDTH,
-        height=_HEIGHT,
-        base=_BASE,
-        ticks=[(_place(t), t) for t in range(-_REACH, _REACH + 1, 5)],
+        matrix=_matrix(found),
+        rates=flip_rates(found)[:_PAIRS],
+        more_rates=max(0, len(flip_rates(found)) - _PAIRS),
+        rows=[_row(data, found, why, i) for i in found.ranking[:_ROWS].tolist()],
+        bars=bars,
+        ticks=ticks,
+        is_csv=data.name.lower().endswith(".csv"),
         version=__version__,
     ).lstrip()
 
 
-def _top_rows(data: Audited, found: LabelErrors) -> tuple[list[str], list[dict[str, Any]]]:
-    names = [] if data.own is None else [str(name) for name in data.own.columns[:_COLUMNS]]
-    rows = []
-    for i in found.ranking[:_ROWS].tolist():
-        cells = [] if data.own is None else data.own.iloc[i, : len(names)].tolist()
-        rows.append(
-            {
-                "row": i + 1,
-                "given": data.y[i],
-                "suggested": found.suggested[i],
-                "probability": found.probability[i],
-                "score": found.scores[i],
-                "wrong": bool(found.wrong_plateau[i]),
-                "cells": [_shown(cell) for cell in cells],
-            }
-        )
-    return names, rows
+def _row(
+    data: Audited, found: LabelErrors, why: dict[int, list[Reason]], i: int
+) -> dict[str, Any]:
+    return {
+        "row": i + 1,
+        "given": data.y[i],
+        "suggested": found.suggested[i],
+        "probability": found.probability[i],
+        "wrong": bool(found.wrong_plateau[i]),
+        "reasons": why.get(i, []),
+    }
 
 
-def _shown(cell: Any) -> str:
-    if isinstance(cell, float):
-        return "" if np.isnan(cell) else f"{cell:g}"
-    text = "" if cell is None else str(cell)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _matrix(found: LabelErrors) -> Matrix | None:
+    """Return the flip rates of few classes; of many a list says more."""
+    if found.flip_rates is None or found.classes is None or len(found.classes) > _MATRIX:
+        return None
+    return Matrix(found.classes.tolist(), (100.0 * found.flip_rates).tolist())
 
 
-def _place(score: float) -> float:
-    return _LEFT + (score + _REACH) / (2 * _REACH) * (_WIDTH - 2 * _LEFT)
+def _histogram(probability: np.ndarray) -> tuple[list[HistogramBar], list[tuple[float, int]]]:
+    """Count rows by the probability that their label is wrong.
 
+    Lengths grow with the logarithm, or a few errors among many rows would not show; ticks are the
+    places of its powers of ten, in per cent of the longest bar there may be.
+    """
+    counts = np.histogram(probability, _EDGES)[0].tolist()
+    powers = max(1, ceil(log10(max(counts))))
 
-def _histogram(scores: np.ndarray) -> list[HistogramBar]:
-    """Count rows by evidence; heights grow with the logarithm, or a few errors would not show."""
-    edges = np.linspace(-_REACH, _REACH, 2 * _REACH + 1)
-    inside = np.clip(scores, -_REACH, np.nextafter(_REACH, 0))
-    counts = np.histogram(inside, edges)[0].tolist()
-    unit = (_BASE - 10) / np.log1p(max(counts))
+    def place(count: int) -> float:
+        return 100.0 * (log10(count) + _ONE) / (powers + _ONE) if count else 0.0
+
     bars = []
-    for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True):
-        height = float(unit * np.log1p(count))
-        span = f"from {low:g} to {high:g}"
-        if low == -_REACH or high == _REACH:  # these hold what lies beyond, too
-            span = f"of {high:g} or less" if low < 0 else f"of {low:g} or more"
-        words = f"{plural(count, 'row', 'rows')} with evidence {span}"
-        width = _place(high) - _place(low) - 2
-        bars.append(HistogramBar(_place(low) + 1, _BASE - height, width, height, low >= 0, words))
-    return bars
+    for low, high, count in zip(_EDGES[:-1], _EDGES[1:], counts, strict=True):
+        span = f"{100 * low:g} to {100 * high:g} %"
+        span = f"below {100 * high:g} %" if low == 0 else span
+        span = f"above {100 * low:g} %" if high == 1 else span
+        bars.append(HistogramBar(span, count, place(count), low >= 0.5))
+    return bars, [(place(10**power), 10**power) for power in range(powers + 1)]
 
 
 # Lower rates are not worth a line.

@@ -1,0 +1,275 @@
+"""A scikit-learn classifier around that of a library, trained with the Beta-Bernoulli loss."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from bblr._checks import all_or_nothing
+from bblr._numeric.layouts import layout
+from bblr.boosting.steps import Floats, Rho
+from bblr.losses import Plateaus
+
+
+class WatchedRows(NamedTuple):
+    """Rows to follow the loss on, with class numbers and weights."""
+
+    X: Any
+    y: Any
+    weight: Any
+
+
+class BoostedClassifier(ClassifierMixin, BaseEstimator):
+    """What the classifiers around either library share; a subclass writes the last three methods.
+
+    Parameters
+    ----------
+    estimator : object or None, default=None
+        Classifier of the library, with its settings.
+    rho : float or sequence of float, default=1
+        Ratio of the plateaus to the height above them.
+    """
+
+    # Arguments of the library's fit that this one sets itself.
+    _own: ClassVar[frozenset[str]]
+
+    def __init__(self, estimator: Any = None, *, rho: Rho = 1.0) -> None:
+        self.estimator = estimator
+        self.rho = rho
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_sample_weight: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training rows; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Classes, two or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; rows of weight 0 are left out.
+        eval_set : list of (X, y), default=None
+            Rows on which the loss is followed, for early stopping.
+        eval_sample_weight : list of array-like, default=None
+            Weights of the rows of each part of `eval_set`.
+        **fit_params : object
+            What else the ``fit`` of the library takes.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+
+        Examples
+        --------
+        >>> from bblr.lightgbm import BetaBernoulliLGBMClassifier
+        >>> X = [[i] for i in range(100)]
+        >>> y = ["low" if i < 50 else "high" for i in range(100)]
+        >>> BetaBernoulliLGBMClassifier().fit(X, y).predict([[10], [90]])
+        array(['low', 'high'], dtype='<U4')
+        """
+        for name in sorted(self._own & fit_params.keys()):
+            raise ValueError(
+                f"{name} must be left out: {type(self).__name__} sets the base score, the loss "
+                "and the metric."
+            )
+        model = self._model()
+        X, y = self._checked(X, y)
+        weight = _row_weights(X, y, sample_weight, getattr(model, "class_weight", None))
+        if weight is not None:
+            kept = np.flatnonzero(weight > 0)
+            if not len(kept):
+                raise ValueError("sample_weight must leave rows of a weight above zero.")
+            X, y, weight = _safe_indexing(X, kept), y[kept], weight[kept]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must hold two or more classes, got one class: {self.classes_}.")
+        Plateaus.from_ratio(self.rho, len(self.classes_))  # before the library is asked
+        watched = self._watched(eval_set, eval_sample_weight)
+        self.estimator_ = self._train(model, X, codes, weight, watched, fit_params)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return valid rows and labels."""
+        if _is_frame(X):
+            # The library knows kinds of columns.
+            validate_data(self, X, y, skip_check_array=True)
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(self, X, y, ensure_min_samples=2, **_ARRAYS)
+            X = _as_known(X)
+        check_classification_targets(y)
+        return X, y
+
+    def _rows(self, X: Any) -> Any:
+        """Return valid rows of as many columns as the training rows."""
+        check_is_fitted(self, "n_features_in_")
+        if not _is_frame(X):
+            return _as_known(validate_data(self, X, reset=False, **_ARRAYS))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def _watched(self, eval_set: Any, weights: Any) -> list[WatchedRows]:
+        """Return rows, class numbers and weights of each part of the data to follow."""
+        parts = list(eval_set or [])
+        weights = list(weights or [None] * len(parts))
+        if len(weights) != len(parts):
+            raise ValueError(
+                f"eval_sample_weight must hold weights for each of the {len(parts)} parts of "
+                f"eval_set, got {len(weights)}."
+            )
+        found = []
+        for (X, y), weight in zip(parts, weights, strict=True):
+            y = column_or_1d(y)
+            if not np.isin(y, self.classes_).all():
+                raise ValueError("eval_set must hold no class that the training rows lack.")
+            found.append(WatchedRows(self._rows(X), np.searchsorted(self.classes_, y), weight))
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the raw scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Log-odds of the second of two classes, or a score for each of more.
+
+        Examples
+        --------
+        >>> from bblr.lightgbm import BetaBernoulliLGBMClassifier
+        >>> X = [[i] for i in range(100)]
+        >>> model = BetaBernoulliLGBMClassifier().fit(X, [i > 49 for i in range(100)])
+        >>> model.decision_function([[10], [90]]) > 0
+        array([False,  True])
+        """
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self._scores(self._rows(X)), dtype=np.float64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the highest score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+
+        Examples
+        --------
+        >>> from bblr.lightgbm import BetaBernoulliLGBMClassifier
+        >>> X = [[i] for i in range(100)]
+        >>> model = BetaBernoulliLGBMClassifier().fit(X, [i > 49 for i in range(100)])
+        >>> model.predict([[10], [90]])
+        array([False,  True])
+        """
+        scores = self.decision_function(X)
+        found: NDArray[Any] = self.classes_[layout(scores).predicted(scores)]
+        return found
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the sigmoid or softmax of the raw scores, which is about the true class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities without the plateaus.
+
+        Examples
+        --------
+        >>> from bblr.lightgbm import BetaBernoulliLGBMClassifier
+        >>> X = [[i] for i in range(100)]
+        >>> model = BetaBernoulliLGBMClassifier().fit(X, [i > 49 for i in range(100)])
+        >>> model.predict_proba([[10], [90]])[:, 1] > 0.5
+        array([False,  True])
+        """
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.predict_proba(self._rows(X)), dtype=np.float64)
+
+    def _model(self) -> Any:
+        """Return a copy of the library's classifier, with settings that agree with this one."""
+        raise NotImplementedError
+
+    def _train(
+        self, model: Any, X: Any, y: Any, weight: Any, watched: list[WatchedRows], fit_params: Any
+    ) -> Any:
+        """Return the library's classifier, trained on class numbers."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> Any:
+        """Return the raw scores of valid rows."""
+        raise NotImplementedError
+
+
+# How arrays are checked, for training and for prediction.
+_ARRAYS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": "allow-nan",
+}
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def _as_known(X: Any) -> Any:
+    """Return sparse rows as a matrix: LightGBM predicts no arrays of SciPy."""
+    return X if not issparse(X) else csr_matrix(cast(Any, X))
+
+
+def _row_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
+    """Return what each row weighs, None where all weigh the same."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return weight * compute_sample_weight(class_weight, y)
+
+
+def settled(estimator: Any, kind: Any, allowed: dict[str, tuple[Any, ...]], remedy: str) -> Any:
+    """Return a copy of a classifier, or say which of its settings must be left as they are."""
+    if not isinstance(estimator, kind):
+        raise TypeError(f"estimator must be a {kind.__name__} or None, got {estimator!r}.")
+    given = estimator.get_params()
+    for name, values in allowed.items():
+        if name in given and given[name] not in values:
+            raise ValueError(f"estimator must leave {name} alone, got {given[name]!r}: {remedy}")
+    return clone(estimator)

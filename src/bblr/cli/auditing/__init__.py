@@ -1,0 +1,1 @@
+"""``bblr audit``: data, job and report."""

@@ -1,0 +1,310 @@
+"""The report of a comparison: one HTML file that stands alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bblr._atomic import whole_file
+from bblr.comparison.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Grid,
+    Heading,
+    Panels,
+    Section,
+    shown,
+)
+from bblr.comparison.figures import curve_panels, gain_panel, value_panel
+from bblr.comparison.methods import find_method
+from bblr.comparison.records import Record
+from bblr.comparison.report import marked, trouble
+from bblr.comparison.sources import Table
+from bblr.comparison.verdict.metrics import Metric
+from bblr.comparison.verdict.standings import BASELINE, Line, Standing, judge
+from bblr.comparison.verdict.wording import remarks, sentence, table
+
+__all__ = ["Compared", "document", "write_report"]
+
+MOST_CLASSES, MOST_FEATURES = 10, 20
+_PLACES = {
+    "training": "Noise is added to the training part before scaling; the test part stays clean.",
+    "everywhere": "Noise is added to all data before they are cut: the test part has its share.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A comparison that was run: all that a report is made of.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        Of all cells, failed ones included.
+    metric : Metric
+        What methods are compared by.
+    tables : sequence of Table, default=()
+        The data; what is not known of them is left out.
+    final : dict or None, default=None
+        The record of the chosen method's fit on all rows.
+    """
+
+    records: Sequence[Record]
+    metric: Metric
+    tables: Sequence[Table] = ()
+    final: Record | None = None
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """How the methods stand; the first is the one to speak of."""
+        return judge(self.records, self.metric)
+
+    def table(self, name: str | None) -> Table | None:
+        """Find a data set."""
+        return next((each for each in self.tables if each.name == name), None)
+
+    def classes(self, name: str | None) -> Sequence[str]:
+        """Return the names of the classes of a data set."""
+        known = self.table(name)
+        if known is not None:
+            return known.classes
+        truths = [max(r["truth"]) for r in self.records if r["data"] == name and "truth" in r]
+        return [str(code) for code in range(max([1, *truths]) + 1)]
+
+
+def document(found: Compared) -> Document:
+    """Turn a comparison into a report."""
+    records, standings = found.records, found.standings
+    first, *others = standings
+    failed = sum("failure" in record for record in records)
+    lead = [
+        *remarks(first),
+        *(sentence(each) for each in others if each.data == first.data),
+        f"{_size(found, first)} · {first.repeats} × {first.folds}-fold cross-validation · "
+        f"{len(records)} fits, each made and tuned on its own training part alone.",
+    ]
+    if any(record.get("tuned") for record in records):
+        lead.append(_TUNED)
+    if failed:
+        lead.append(f"{failed} of {len(records)} fits failed; they are listed below.")
+    singles = [each for each in standings if each.data is not None]
+    sections = [
+        Section("Methods compared", list(_compared(standings))),
+        *_curves(found, singles),
+        *([] if len(singles) > 1 and first.data is None else _by_class(found, first)),
+        *_chosen(found, first),
+        *_data(found),
+        Section("How this was measured", list(_measured(first, records))),
+        *trouble(records),
+    ]
+    return Document("bblr compare", sentence(first), list(filter(None, lead)), sections)
+
+
+_TUNED = (
+    "Two-class methods decide by a threshold that was chosen for this metric by three-fold "
+    "cross-validation inside each training part."
+)
+
+
+def write_report(found: Compared, path: str | os.PathLike[str]) -> Path:
+    """Write the report as a page to ``path``, replacing what was there."""
+    path = Path(path)
+    with whole_file(path) as file:
+        file.write(document(found).html().encode())
+    return path
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _size(found: Compared, standing: Standing) -> str:
+    names = dict.fromkeys(record["data"] for record in found.records)
+    known = found.table(standing.data)
+    features = f", {known.X.shape[1]:,} features" if known else ""
+    return f"{', '.join(names)} · {standing.n_rows:,} rows{features}"
+
+
+def _compared(standings: Sequence[Standing]) -> Iterator[Block]:
+    for standing in standings:
+        name = standing.data or "All data sets"
+        label = "" if len(standings) == 1 else f"{name}, {standing.condition.label}"
+        if label:
+            yield Heading(label)
+            yield sentence(standing)
+        drawn = [value_panel(standing, standing.metric.title.capitalize())]
+        if standing.decision.gains:
+            drawn.append(gain_panel(standing, "Difference from the baseline"))
+        yield Panels(drawn)
+        frame = table(standing)
+        frame.columns = [name.replace("\n", " ") for name in frame.columns]
+        bold = np.outer(marked(standing), np.ones(frame.shape[1], dtype=bool))
+        yield Grid(frame, label or name, bold)
+
+
+def _curves(found: Compared, standings: Sequence[Standing]) -> Iterator[Section]:
+    clean = [each for each in standings if each.condition == standings[0].condition]
+    drawn = []
+    for standing in clean:
+        panels = curve_panels(standing, found.classes(standing.data))
+        drawn += (
+            panels
+            if len(clean) == 1
+            else [replace(panel, title=str(standing.data)) for panel in panels[-1:]]
+        )
+    about = (
+        "From predictions for rows that a method had not seen. Calibrated probabilities lie on "
+        "the dashed diagonal: of rows given 70 %, 70 % are so. Bars are 95 % intervals of a bin."
+    )
+    if drawn:
+        yield Section("Can the probabilities be trusted?", [about, Panels(drawn)])
+
+
+def _by_class(found: Compared, standing: Standing) -> Iterator[Section]:
+    classes = found.classes(standing.data)
+    names = dict.fromkeys([standing.decision.method or BASELINE, BASELINE])
+    blocks: list[Block] = []
+    for line in filter(None, map(standing.line, names)):
+        if line.first is not None:
+            grid = Grid(_confusion(line, classes), f"{line.label}, classes")
+            blocks += [Heading(line.label), grid]
+    about = "Rows by their class (down) and by what was predicted for them unseen (across)."
+    if blocks:
+        yield Section("Right and wrong by class", [about, *blocks])
+
+
+def _confusion(line: Line, classes: Sequence[str]) -> pd.DataFrame:
+    """Count predictions by class; of many classes, only how many of each were found."""
+    assert line.first is not None
+    truth, guess = line.first.truth, line.first.predictions
+    counts = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(counts, (truth, guess), 1)
+    frame = pd.DataFrame({"Class": classes})
+    if len(classes) <= MOST_CLASSES:
+        for place, name in enumerate(classes):
+            frame[f"→ {name}"] = [f"{count:,}" for count in counts[:, place]]
+    right, rows, said = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    for title, whole in (("Recall", rows), ("Precision", said)):
+        frame[title] = [_share(*pair) for pair in zip(right, whole, strict=True)]
+    return frame
+
+
+def _share(part: int, whole: int) -> str:
+    return shown(100 * part / whole if whole else None, "{:.1f} %")
+
+
+def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
+    final = found.final
+    if final is None or "failure" in final:
+        return
+    known = find_method(final["method"])
+    blocks: list[Block] = [known.description if known else final["label"]]
+    if final.get("code"):
+        blocks += [
+            "This code fits it again, on all rows, with the settings that tuning chose:",
+            Code(final["code"]),
+        ]
+    blocks += _coefficients(found, final)
+    yield Section(f"The model: {final['label']}", blocks)
+
+
+def _coefficients(found: Compared, final: Record) -> Iterator[Block]:
+    if "scaled" not in final:
+        return
+    scaled, per_unit = (np.asarray(final[name]) for name in ("scaled", "per_unit"))
+    known = found.table(final["data"])
+    numbered = tuple(f"x{place + 1}" for place in range(scaled.shape[1]))
+    names = (known.features if known else ()) or numbered
+    order = np.argsort(-np.abs(scaled).max(axis=0), kind="stable")[:MOST_FEATURES]
+    classes = found.classes(final["data"])
+    frame = pd.DataFrame({"Feature": [names[place] for place in order]})
+    scale = "standard deviation" if final["spread"] else "largest value"
+    if len(scaled) == 1:
+        frame[f"One {scale}"] = [f"{value:+.3f}" for value in scaled[0, order]]
+        frame["One unit"] = [f"{value:+.3g}" for value in per_unit[0, order]]
+        about = f"A positive coefficient speaks for {classes[-1]}. "
+    else:
+        for place, values in list(enumerate(scaled))[:MOST_CLASSES]:
+            frame[classes[place]] = [f"{value:+.3f}" for value in values[order]]
+        about = f"Coefficients of each class, for one {scale} of a feature. "
+    more = f"The {MOST_FEATURES} largest of {scaled.shape[1]:,}. "
+    yield Heading("Coefficients")
+    yield (
+        f"{about}{more if scaled.shape[1] > MOST_FEATURES else ''}They are changes of the score, "
+        "which with logistic regression is the log-odds."
+    )
+    yield Grid(frame, "Coefficients")
+
+
+def _data(found: Compared) -> Iterator[Section]:
+    blocks: list[Block] = []
+    for each in found.tables:
+        if len(found.tables) > 1:
+            blocks.append(Heading(each.name))
+        counts = np.bincount(each.y)
+        shares = [
+            f"{name} {count:,} ({100 * count / len(each.y):.1f} %)"
+            for name, count in zip(each.classes, counts, strict=True)
+        ]
+        more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
+        facts = [
+            ("Rows:", f"{len(each.y):,}"),
+            *([("Columns used:", f"{each.columns:,}")] if each.columns else []),
+            *([("Columns left out:", ", ".join(each.left_out))] if each.left_out else []),
+            ("Features, after encoding:", f"{each.X.shape[1]:,}" + ", sparse" * each.sparse),
+            (f"{len(shares)} classes:", ", ".join(shares[:12]) + more),
+        ]
+        blocks.append(Bullets([*facts, *(("Note:", note) for note in each.notes)]))
+    if blocks:
+        yield Section("Data", blocks)
+
+
+def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
+    spoilt = max((record["condition"] for record in records), key=lambda c: c["noise"])
+    again = f", {standing.repeats} times over with new ones" * (standing.repeats > 1)
+    yield (
+        f"The rows are cut into {standing.folds} stratified folds{again}. "
+        "A method is fitted on all folds but one and tested on that one. Features are scaled, and "
+        "hyper-parameters chosen, with the training part alone. All methods see the same folds"
+        f"{' and the same noise' if spoilt['noise'] else ''}. {_PLACES.get(spoilt['place'], '')}"
+    )
+    yield Bullets(
+        [
+            ("95 % intervals", "allow for the rows and, by the correction of Nadeau and Bengio, "
+             "for training parts that overlap."),
+            ("Differences", "are paired row by row; their intervals hold together with 95 %, so "
+             "that the best of several methods may be picked. A method is used only if its whole "
+             "interval lies on the better side."),
+            ("Error:", "test errors over test rows, in percent."),
+            ("Balanced:", "accuracy with each class counting the same, in percent."),
+            ("AUC:", "area under the ROC curve, averaged over folds and, one against the others, "
+             "over more than two classes."),
+            ("Log-loss:", "mean of −log of the probability given to the true class of a test row; "
+             "a dash where a method gives no probabilities."),
+            ("F1:", "of the rarer of two classes; of more, averaged over classes."),
+            ("Seconds:", "median time of one fit with its tuning, on one core."),
+        ]
+    )  # fmt: skip
+    yield Heading("Methods")
+    labels = {record["method"]: record["label"] for record in records}
+    known = {name: find_method(name) for name in labels}
+    yield Bullets(
+        [
+            (f"{labels[name]}:", f"{m.estimator}. {m.description}" if m else name)
+            for name, m in known.items()
+        ]
+    )
+    yield Heading("Seed and versions")
+    seeds = ", ".join(dict.fromkeys(str(record["seed"]) for record in records))
+    made = dict.fromkeys(
+        ", ".join(f"{name} {v}" for name, v in record["versions"].items()) for record in records
+    )
+    yield f"Seed {seeds}. {'. '.join(made)}."
