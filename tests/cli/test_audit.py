@@ -149,7 +149,8 @@ def test_every_format_and_many_classes(folder, ending):
     assert len(rows) == 90
     assert list(rows[0]) == OURS
     # Weight tells the kinds of these animals apart.
-    assert rows[0]["against"].startswith("x1=" if ending == "svm" else "weight=")
+    weight = "x1=" if ending == "svm" else "weight="
+    assert sum(row["against"].startswith(weight) for row in rows[:10]) >= 5
 
 
 class Page(HTMLParser):

@@ -41,7 +41,9 @@ def test_any_case_is_refused_or_answered(family):
 
 
 def test_every_public_estimator_is_in_a_family():
-    public = {name.name for name in all_names() if hasattr(name.value, "fit")}
+    # Those around a classifier of the user's are drawn by tests of their own.
+    around = {"RobustClassifier", "BetaBernoulliLGBMClassifier", "BetaBernoulliXGBClassifier"}
+    public = {name.name for name in all_names() if hasattr(name.value, "fit")} - around
     assert len(public) >= 9
     covered = set().union(*(family.names for family in EVERYTHING.values()))
     assert public | {"find_label_errors", "match_groups"} <= covered

@@ -64,9 +64,7 @@ class Entry:
     def params(self) -> Kinds:
         """The parameters of the constructor, and of which kind each is."""
         if issubclass(self.cls, BaseEstimator):
-            return {
-                name: _PARAMS.get(name, Any) for name in sorted(signature(self.cls).parameters)
-            }
+            return {name: PARAMS.get(name, Any) for name in sorted(signature(self.cls).parameters)}
         hints = get_type_hints(self.cls)
         if is_dataclass(self.cls):
             return {each.name: hints[each.name] for each in fields(self.cls) if each.init}
@@ -162,7 +160,7 @@ def _file_model(model: SavedModel) -> bool:
 
 
 # Parameters of estimators that `predict` takes as they are; `fit` looks at the others.
-_PARAMS: Kinds = {
+PARAMS: Kinds = {
     "device": str | None,
     "noise_free_proba": bool | np.bool_,
     "one_to_one": bool | np.bool_,

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from bblr._saved import VERSION, check_csr
 from bblr.io.kinds import Sizes, fits
-from bblr.io.registry import TYPES
+from bblr.io.registry import PARAMS, TYPES
 
 __all__ = ["NUMBERS", "from_tree", "to_tree"]
 
@@ -75,7 +75,8 @@ def _object_tree(value: Any, arrays: list[NDArray[Any]]) -> Any:
         params = {each: to_tree(getattr(value, each), arrays) for each in entry.params}
         return {"type": name, "params": params}
     state = {k: v for k, v in value.__getstate__().items() if k not in _STAMPS}
-    foreign = state.keys() - entry.params.keys() - entry.attributes.keys()
+    # Those of a cluster hold parameters of the local ones, too, which do not apply to them.
+    foreign = state.keys() - entry.params.keys() - entry.attributes.keys() - PARAMS.keys()
     if foreign:
         raise TypeError(f"{name} has {min(foreign)}, which training does not set")
     parts = {}
