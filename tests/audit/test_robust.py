@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from bblr import BBLRClassifier, RobustClassifier, find_label_errors
-from bblr.audit.refits import METHODS
+from bblr.audit.refits import METHODS, Refit, with_all_classes
 
 LR = LogisticRegression()
 BOOSTING = HistGradientBoostingClassifier(max_iter=15, random_state=0)
@@ -179,7 +179,7 @@ def test_pipelines_frames_and_searches():
     pipe = make_pipeline(StandardScaler(), LR)
     model = RobustClassifier(pipe, random_state=0).fit(frame, y)
     assert model.feature_names_in_.tolist() == list("abcd") and model.n_features_in_ == 4
-    assert model.method_ == "replace" and np.mean(model.predict(frame) == "yes") > 0.3
+    assert model.method_ == "leave_out" and np.mean(model.predict(frame) == "yes") > 0.3
     outer = make_pipeline(StandardScaler(), RobustClassifier(LR, random_state=0)).fit(X, given)
     assert outer.score(X, truth) > 0.97
     search = GridSearchCV(
@@ -187,7 +187,7 @@ def test_pipelines_frames_and_searches():
     ).fit(X, given)
     assert search.best_estimator_.score(X, truth) > 0.97
     searched = RobustClassifier(GridSearchCV(LR, {"C": [0.1, 1.0]}, cv=2), random_state=0)
-    assert searched.fit(X, given).method_ == "replace"
+    assert searched.fit(X, given).method_ == "leave_out"
 
 
 def test_sparse_rows_and_kernels():
@@ -295,3 +295,15 @@ def test_what_is_refused(change, error, words):
     rest = {name: value for name, value in change.items() if name != "estimator"}
     with pytest.raises(error, match=words):
         RobustClassifier(estimator, **rest).fit(X, y)
+
+
+def test_no_class_is_lost_whatever_the_new_labels():
+    # Rows of class 1 were given the label 0, rows of class 2 the label 1, and so on.
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        codes = np.append(np.arange(4), rng.integers(4, size=6))
+        new = rng.integers(4, size=10)
+        weight = None if rng.random() < 0.5 else rng.random(10)
+        refit = with_all_classes(Refit(np.arange(10), new, weight), codes, weight, np.arange(10))
+        assert set(refit.codes) == {0, 1, 2, 3}
+        assert sorted(refit.rows) == list(range(10))

@@ -67,15 +67,19 @@ def given_refit(codes: Codes, weight: Floats | None) -> Refit:
 def with_all_classes(refit: Refit, codes: Codes, weight: Floats | None, rows: Codes) -> Refit:
     """Return a training set of these rows in which no class is lost.
 
-    One that would be lost cannot be learned: its rows keep the labels they were given.
+    One that would be lost cannot be learned: its rows keep the labels they were given. With them
+    another may lose the only rows that had been given its label, and so on.
     """
-    counted = refit.codes if refit.weight is None else refit.codes[refit.weight > 0]
-    lost = np.setdiff1d(codes[rows], counted)
-    if not lost.size:
-        return refit
-    theirs = rows[np.isin(codes[rows], lost)]
-    given = given_refit(codes, weight if refit.weight is not None else None)
-    return refit.within(np.setdiff1d(rows, theirs)).joined(given.within(theirs))
+    present = np.unique(codes[rows])
+    for _ in present:
+        counted = refit.codes if refit.weight is None else refit.codes[refit.weight > 0]
+        lost = np.setdiff1d(present, counted)
+        if not lost.size:
+            break
+        theirs = rows[np.isin(codes[rows], lost)]
+        given = given_refit(codes, weight if refit.weight is not None else None)
+        refit = refit.within(np.setdiff1d(rows, theirs)).joined(given.within(theirs))
+    return refit
 
 
 def own_probability(posterior: Floats, codes: Codes) -> Floats:

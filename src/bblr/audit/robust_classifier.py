@@ -49,8 +49,8 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         much likelier it is than by chance ("replace"); each row once for each class, with its
         probability as weight ("soft"), which suits probabilities; the labels as given, with the
         probability that each is right as weight ("weights"); or only the labels that are more
-        likely right than wrong ("leave_out"). "auto" replaces labels if the classifier takes
-        weights and leaves rows out if it does not.
+        likely right than wrong, weighted by the probability that they are, if the classifier takes
+        weights ("leave_out"). "auto" is "leave_out".
     noise : "auto", float or array-like of shape (n_classes, n_classes), default="auto"
         The flip matrix: estimated, known to be one rate of wrong labels for all classes, or known,
         with the share of each true class (rows) that was given each label (columns).
@@ -201,16 +201,13 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self
 
     def _method(self) -> str:
-        weighs = takes_weights(self.estimator)
-        if self.method == "auto":
-            return "replace" if weighs else "leave_out"
-        if self.method in WEIGHTED and not weighs:
+        if self.method in WEIGHTED and not takes_weights(self.estimator):
             raise ValueError(
                 f"method={self.method!r} needs sample_weight, which "
                 f"{type(self.estimator).__name__} does not take, or has not requested; use "
                 "method='leave_out' or 'replace'."
             )
-        return self.method
+        return "leave_out" if self.method == "auto" else self.method
 
     def _routed(
         self, data: Labelled, sample_weight: Any, groups: Any, params: dict[str, Any]
