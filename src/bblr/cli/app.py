@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +14,49 @@ except ModuleNotFoundError:
     raise SystemExit("The command line needs more packages: pip install 'bblr[cli]'") from None
 
 from _bblr_command import Loading
+from bblr._settings import SettingError
 from bblr._version import __version__
 
 _ORDER = ("fit", "predict", "evaluate", "explain", "audit", "compare", "warm-up")
+
+
+# Options that would otherwise be typed each time, in the folder where commands are run.
+CONFIG = Path("bblr.toml")
+
+
+def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the options that the file sets for a command, by the names of its parameters.
+
+    `names` are all commands, each of which may have a table in the file.
+    """
+    try:
+        tables = tomllib.loads(CONFIG.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingError(str(CONFIG), f"cannot be read: {error}") from error
+    for name, table in tables.items():
+        if name not in names or not isinstance(table, dict):
+            raise SettingError(
+                str(CONFIG), f"has {name!r}, which is no command; use [{'], ['.join(names)}]"
+            )
+    known = {option: each for each in command.params for option in each.opts}
+    refused = {option: each for each in command.params for option in each.secondary_opts}
+    found: dict[str, Any] = {}
+    for name, value in tables.get(command.name, {}).items():
+        option = f"--{name}"
+        if option in refused and isinstance(value, bool):
+            found[refused[option].name] = not value
+        elif option in known:
+            several = known[option].multiple and not isinstance(value, list)
+            found[known[option].name] = [value] if several else value
+        else:
+            raise SettingError(
+                str(CONFIG),
+                f"has {name!r} in [{command.name}], which is no option of it; see bblr "
+                f"{command.name} --help",
+            )
+    return found
 
 
 class _Commands(typer.core.TyperGroup):
@@ -22,10 +64,17 @@ class _Commands(typer.core.TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; load what every command needs, unless only its help is asked for."""
-        if "--help" not in args and not ctx.resilient_parsing:  # as a shell completes words
-            with Loading():
-                import bblr.linear  # noqa: F401
-        return super().resolve_command(ctx, args)
+        if "--help" in args or ctx.resilient_parsing:  # as a shell completes words
+            return super().resolve_command(ctx, args)
+        with Loading():
+            import bblr.linear  # noqa: F401
+        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            ctx.default_map = {name: _configured(command, self.list_commands(ctx))}
+        except SettingError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(2) from None
+        return name, command, rest
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the commands in the order of their use; those of other packages come last."""
