@@ -23,6 +23,7 @@ __all__ = ["Objective"]
 
 LossT = TypeVar("LossT", bound=Loss)
 OtherLoss = TypeVar("OtherLoss", bound=Loss)
+AnyObjective = TypeVar("AnyObjective", bound="Objective[Any]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +115,10 @@ class Objective(Generic[LossT]):
     def on_device(self) -> Any:
         """Return the same objective with its parameters on the rows' device; None if that is here.
 
-        There, a step of Newton's method waits for a few numbers instead of gradients and matrices.
+        There, a step of a descent waits for a few numbers instead of gradients and matrices.
         """
-        if self.n_scores > 1 or self.l2 is None or not has_matrix(self.design):
+        many = self.n_scores > 1
+        if self.l2 is None or not (many or has_matrix(self.design)):
             return None
         return self.design.on_device(
             y=self.y, weight=self.weight, loss=self.loss, l2=self.l2, unit=self.unit,
@@ -124,13 +126,15 @@ class Objective(Generic[LossT]):
         )  # fmt: skip
 
     def newton_descent(self, theta: Floats, rules: Sequence[Any]) -> Any:
-        """Descend by compiled Newton steps, where the table is small and a row has one score.
+        """Descend by compiled Newton steps in a small table, or on the device of the rows.
 
-        See :func:`bblr.designs.small_tables.newton_descent` for what is returned.
+        A row has one score. See :func:`bblr.designs.small_tables.newton_descent` for what is
+        returned, None where the descent is left to the caller.
         """
         columns = self.newton_columns
         if columns is None:
-            return None
+            near = self.on_device() if self.n_scores == 1 else None
+            return None if near is None else near.newton_descent(theta, small_tables.Rules(*rules))
         return small_tables.newton_descent(
             columns, self._lengths, self.y, self.weight, self.loss.fused, self.l2,
             self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
@@ -140,14 +144,20 @@ class Objective(Generic[LossT]):
     def lbfgs_descent(
         self, theta: Floats, precondition: Any, rules: Sequence[Any], memory: int
     ) -> Any:
-        """Descend by compiled steps of L-BFGS, in a small table or the coordinates of a kernel.
+        """Descend by compiled steps of L-BFGS.
 
-        See :func:`bblr.designs.small_lbfgs.lbfgs_descent` for what is returned.
+        They are there in a small table, in the coordinates of a kernel, and for several scores on
+        the device of the rows. See :func:`bblr.designs.small_lbfgs.lbfgs_descent` for what is
+        returned, None where the descent is left to the caller.
         """
         one = self.n_scores == 1
         columns = self._compiled(self.design.kernel_columns) if one else self.columns
         if columns is None:
-            return None
+            near = None if one else self.on_device()
+            return None if near is None else near.lbfgs_descent(
+                self.by_score(theta), lambda raw: precondition or self.preconditioner(theta, raw),
+                small_tables.Rules(*rules), memory,
+            )  # fmt: skip
         if precondition is None:
             precondition = self.preconditioner(theta)
         curvature: Any
@@ -281,17 +291,19 @@ class Objective(Generic[LossT]):
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""
-        return replace(self, loss=self.loss.sharpened(gamma))
+        return self._like(replace(self, loss=self.loss.sharpened(gamma)))
 
     def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""
-        return Objective(
-            loss, self.penalty, self.design, self.y, self.weight, self.counted, self.each
+        return self._like(
+            Objective(
+                loss, self.penalty, self.design, self.y, self.weight, self.counted, self.each
+            )
         )
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """Return the same objective under another penalty."""
-        return replace(self, penalty=penalty)
+        return self._like(replace(self, penalty=penalty))
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the leverage of far rows bounded (Mallows' weights)."""
@@ -326,6 +338,12 @@ class Objective(Generic[LossT]):
         raw = self.scores(theta) if raw is None else raw
         curvature: Callable[..., Preconditioner] = curvature_of(self)
         return curvature(self, theta, raw)
+
+    def _like(self, other: AnyObjective) -> AnyObjective:
+        """Return an objective that has the same rows and weights, with what is known of them."""
+        known = vars(self)
+        vars(other).update({name: known[name] for name in ("unit", "total") if name in known})
+        return other
 
     @cached_property
     def unit(self) -> float:

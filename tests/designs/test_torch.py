@@ -107,18 +107,44 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     monkeypatch.setattr("bblr.curvature.sample_rows", lambda size: most)
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     one, other, theta = pair(design, LOSSES[0], y, weight, fit_intercept)
-    near = other.on_device()
-    there = near.parameters(theta)
-    value, gradient, raw = near.value_gradient(there)
+    here = other.on_device().start(theta)
     expected = one.value_gradient(theta)
-    assert value == pytest.approx(expected[0], rel=1e-12)
-    close(gradient, expected[1])
-    close(raw, expected[2])
-    step = one.preconditioner(theta, expected[2])(expected[1])
-    close(near.preconditioner(there, raw)(gradient), step, rtol=1e-8, atol=1e-10)
+    close(here.head, [expected[0], 0.0, 0.0])
+    close(here.gradient, expected[1])
+    close(here.raw, expected[2])
+    step = -one.preconditioner(theta, expected[2])(expected[1])
+    close(other.on_device().newton_step(here), step, rtol=1e-8, atol=1e-10)
     found, plain = (FisherScoring(tol=1e-9).minimise(each, theta) for each in (other, one))
     close(found.theta, plain.theta, rtol=1e-6, atol=1e-6)
+    close(found.raw, plain.raw, rtol=1e-6, atol=1e-6)
     assert isinstance(found.theta, np.ndarray) and found.reason == plain.reason
+    assert found.value == pytest.approx(plain.value, rel=1e-9)
+
+
+def test_a_place_knows_the_slopes_along_the_step_to_it(rows):
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    one, other, theta = pair(design, LOSSES[0], *rows)
+    step = np.random.default_rng(7).normal(size=len(theta))
+    near = other.on_device()
+    here = near.start(theta)
+    there = near.place(here.theta, near.parameters(step), 0.3, here.gradient)
+    value, gradient, _ = one.value_gradient(theta + 0.3 * step)
+    before = one.value_gradient(theta)[1]
+    close(there.told, [value, gradient @ step, before @ step, *(theta + 0.3 * step)])
+
+
+@pytest.mark.parametrize("loss", [LOSSES[0], Hinge()], ids=repr)
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_descents_on_the_device_are_those_of_numpy(rows, loss, scale):
+    """Also where steps are too long or too short at first, and where none is allowed."""
+    design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
+    one, other, theta = pair(design, loss, *rows)
+    for most in (0, 1, 2, 50):
+        solver = FisherScoring(tol=1e-8, max_iter=most)
+        found, plain = (solver.minimise(each, scale * theta) for each in (other, one))
+        assert (found.n_iter, found.reason) == (plain.n_iter, plain.reason)
+        assert found.value == pytest.approx(plain.value, rel=1e-9)
+        close(found.theta, plain.theta, rtol=1e-5, atol=1e-6)
 
 
 def test_covariances_are_those_of_numpy(rows):
@@ -129,10 +155,10 @@ def test_covariances_are_those_of_numpy(rows):
     there = laplace(other, theta, other.scores(theta))
     assert there.effective == pytest.approx(here.effective, rel=1e-8)
     Z = np.asfortranarray(np.random.default_rng(6).normal(size=(9, D + 1)))
-    close(there.variance(Z), here.variance(Z), rtol=1e-8)
+    close(there.variance(torch.as_tensor(Z, device=DEVICE)), here.variance(Z), rtol=1e-8)
     close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
     with pytest.raises(FloatingPointError, match="positive definite"):
-        replace(other.on_device(), l2=-1e9).covariance(other.scores(theta), N)
+        _ = replace(other.on_device(), l2=-1e9).covariance(other.scores(theta), N).effective
 
 
 def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
@@ -140,11 +166,10 @@ def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     near = pair(design, LOSSES[0], y, weight)[1].on_device()
     near = replace(near, l2=-1e9)  # no weight of a row can make up for it
-    there = near.parameters(np.zeros(D + 1))
-    vector = torch.ones_like(there)
-    found = near.preconditioner(there, near.value_gradient(there)[2])(vector)
-    assert torch.isfinite(found).all() and found[-1] > 0
-    close(found[:-1], -1e-9, rtol=1e-3)
+    here = near.start(np.zeros(D + 1))._replace(gradient=torch.ones(D + 1).double().to(DEVICE))
+    found = near.newton_step(here)
+    assert torch.isfinite(found).all() and found[-1] < 0
+    close(found[:-1], 1e-9, rtol=1e-3)
 
 
 def test_only_what_a_tensor_objective_knows_goes_to_the_device(rows):

@@ -64,6 +64,8 @@ class Design(ABC):
     batch: int = 1
     # Whether the rows are on another device or machine, which other processes cannot share.
     is_remote: bool = False
+    # Whether a pass over all rows takes no longer than one over a sample.
+    is_quick: bool = False
     # Whether the matrix is in memory and dense, so that copying a few entries is cheap.
     is_dense: bool = False
 
@@ -127,6 +129,12 @@ class Design(ABC):
 
         None if the rows are in this process. `settings` are those of the objective.
         """
+        return None
+
+    def drawn(
+        self, rows: NDArray[np.intp], centre: Floats, scale: Floats, fit_intercept: bool
+    ) -> Any:
+        """Return some rows in unit-free coordinates on their own device, None if that is here."""
         return None
 
     def taken(self, rows: NDArray[np.intp]) -> Design | None:

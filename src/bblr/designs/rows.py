@@ -102,6 +102,11 @@ class Rows:
         found = self.form(loss).predicted(raw[weight > 0])
         return self.local(self.xp.bincount(found, minlength=loss.n_classes) > 0)
 
+    def residual(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> Vector:
+        """Return the derivative of the weighted loss by each score, of a loss that is compiled."""
+        assert loss.fused is not None
+        return loss.fused.residual(raw, y, weight)
+
     def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> Vector:
         """Return the weight of each row times the Fisher information of its score or scores."""
         return self.form(loss).fisher(raw, weight)

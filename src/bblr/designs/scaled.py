@@ -141,6 +141,10 @@ class ScaledDesign:
         small = self.uncorrelated and design.n_rows * self.size <= _SMALL
         return self.coordinates(design.table()) if small and design.is_dense else None
 
+    def drawn(self, rows: NDArray[np.intp]) -> Any:
+        """Return some rows in these coordinates on their own device, None if that is here."""
+        return self.design.drawn(rows, self.centre, self.scale, self.fit_intercept)
+
     def coordinates(self, table: Floats) -> Floats:
         """Return rows in these coordinates, a column after the other, the intercept's last."""
         Zt = np.ones((self.size, len(table)))

@@ -42,6 +42,14 @@ _POSITIVE = f"""template <typename T> T bblr_positive{_ARGUMENTS}{_SHARES}
     T positive = observed > T(0) ? observed : T(0);
     return weight * gamma * gamma * (T({EXPECTED}) * fisher + T({1.0 - EXPECTED}) * positive);
 }}"""
+_FISHER = f"""template <typename T> T bblr_fisher{_ARGUMENTS}
+    y = T(1);{_SHARES}
+    T own = low > T(0) ? span * up / (low + span * up) : T(1);
+    T other = low_negative > T(0) ? span * down / (low_negative + span * down) : T(1);
+    return weight * gamma * gamma * up * down * own * other;
+}}"""
+# For kernels that have the loss inside.
+CODE = "\n".join((_VALUE, _RESIDUAL, _POSITIVE, _FISHER))
 _PARAMETERS = {"gamma": 1.0, "low_positive": 0.0, "low_negative": 0.0, "span": 1.0}
 
 
@@ -51,7 +59,7 @@ def _kernels() -> tuple[Callable[..., Tensor], ...]:
     try:
         from torch.cuda import jiterator
 
-        codes = (_VALUE, _RESIDUAL, _POSITIVE)
+        codes = (_VALUE, _RESIDUAL, _POSITIVE, _FISHER)
         made = tuple(jiterator._create_jit_fn(code, **_PARAMETERS) for code in codes)
         one = torch.ones(1, dtype=torch.float64, device="cuda")
         for kernel in made:
@@ -61,12 +69,16 @@ def _kernels() -> tuple[Callable[..., Tensor], ...]:
     return made
 
 
-def _parameters(fused: object, raw: Tensor) -> dict[str, float] | None:
-    """Return what the kernels must know of a loss, None where they do not compute it here."""
-    known = isinstance(fused, FusedLoss) and fused.code == BETA_BERNOULLI
-    if not (raw.is_cuda and known and _kernels()):
+def parameters_of(fused: object) -> dict[str, float] | None:
+    """Return what kernels must know of a loss, None where they do not have it."""
+    if not (isinstance(fused, FusedLoss) and fused.code == BETA_BERNOULLI):
         return None
     return {name: float(getattr(fused, name)) for name in _PARAMETERS}
+
+
+def _parameters(fused: object, raw: Tensor) -> dict[str, float] | None:
+    """Return the parameters of a loss where there are kernels for it."""
+    return parameters_of(fused) if raw.is_cuda and _kernels() else None
 
 
 def value_residual(
@@ -76,7 +88,7 @@ def value_residual(
     parameters = _parameters(fused, raw)
     if parameters is None:
         return None
-    value, residual, _ = _kernels()
+    value, residual = _kernels()[:2]
     return value(y, raw, weight, **parameters).sum(), residual(y, raw, weight, **parameters)
 
 
@@ -84,3 +96,9 @@ def positive_curvature(fused: object, y: Tensor, raw: Tensor, weight: Tensor) ->
     """Return the weighted curvature that Newton steps use; None where there is no kernel."""
     parameters = _parameters(fused, raw)
     return None if parameters is None else _kernels()[2](y, raw, weight, **parameters)
+
+
+def fisher(fused: object, raw: Tensor, weight: Tensor) -> Tensor | None:
+    """Return the weighted Fisher information of each score; None where there is no kernel."""
+    parameters = _parameters(fused, raw)
+    return None if parameters is None else _kernels()[3](weight, raw, weight, **parameters)

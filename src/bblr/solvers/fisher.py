@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bblr._numeric.tensors import local
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
 from bblr.solvers.protocols import Pathed, Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
@@ -48,10 +47,6 @@ class FisherScoring:
         found = compiled(objective, "newton_descent", start, self.rules)
         if found is not None:
             return found
-        # Where the parameters are does not matter to the steps.
-        near = objective.on_device() if hasattr(objective, "on_device") else None
-        if near is not None:
-            objective, start = near, near.parameters(start)
         here = evaluate(objective, start)
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
@@ -66,8 +61,7 @@ class FisherScoring:
                 reason = "no descent within rounding"
                 break
             here = there
-        theta: Floats = local(here.theta)
-        return Solution(theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
+        return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
 
     def small_path(
         self, objective: Pathed, first_weight: Floats | None, gammas: tuple[float, ...]

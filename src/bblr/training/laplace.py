@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from bblr._numeric.tensors import beside, is_tensor, local
 from bblr._numeric.threads import one_blas_thread
 from bblr.curvature import shared_eigenvectors
+from bblr.designs.rows import Rows
 from bblr.training.compiled.settling import alone_scores
 from bblr.training.start import Fitted
 
@@ -30,6 +32,8 @@ MOST_ROWS, _LEAST_ROWS, _MOST_WORK = 4096, 1000, 1e8
 _ROWS_PER_PARAMETER, _MIN_ROWS = 16, 4096
 # The correction of a row that determines its own score is cut off here.
 LEAST_REST = 0.1
+# What can be done with arrays.
+_HERE = Rows()
 
 
 class Covariance(Protocol):
@@ -43,7 +47,7 @@ class Covariance(Protocol):
     def precondition(self) -> Callable[[Floats], Floats]:
         """The covariance times a vector: an approximate Newton step."""
 
-    def variance(self, Z: Floats) -> Floats:
+    def variance(self, Z: Any) -> Any:
         """Return the variance of each raw score of each row."""
 
 
@@ -54,14 +58,24 @@ class Drawn(NamedTuple):
     to that of all rows, and `unit` is the weight that is taken away with a row: 1, or all of it if
     less.
     `counted` are the weights before any bound. `every` says whether none was left out that counts.
+    Rows that are on a device stay there, and `Z` is a tensor; `beside` are the labels, the units
+    and ones where `Z` is, and `rows` what can be done with them.
     """
 
-    Z: Floats
+    Z: Any
     y: NDArray[Any]
     weight: Floats
     unit: Floats
     counted: Floats
     every: bool
+    beside: tuple[Any, Any, Any]
+    rows: Rows
+
+    @property
+    def columns(self) -> Floats:
+        """The rows as an array, a column after the other."""
+        columns: Floats = local(self.Z.T.contiguous()) if is_tensor(self.Z) else self.Z.T
+        return columns
 
 
 def some_of(n_rows: int, most: int) -> NDArray[np.intp]:
@@ -79,7 +93,7 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     # By number, wherever the rows are: the same ones on a cluster and on a device.
     chosen = some_of(n, most)
     every = n <= most and not design.design.is_remote
-    Z = design.columns.T if every and design.columns is not None else None
+    Z: Any = design.columns.T if every and design.columns is not None else design.drawn(chosen)
     if Z is None:
         table = design.design.table() if every else design.design.some_rows(chosen)
         if table is None:
@@ -91,8 +105,8 @@ def draw_rows(objective: Fitted) -> Drawn | None:
         whole = rows.local(rows.pick(objective.counted, chosen)).astype(np.float64)
     some = weight > 0
     if not some.all():
-        Z, weight = np.ascontiguousarray(Z.T[:, some]).T, weight[some]
-        whole, chosen = whole[some], chosen[some]
+        weight, whole, chosen = weight[some], whole[some], chosen[some]
+        Z = Z[rows.vector(some)] if is_tensor(Z) else np.ascontiguousarray(Z.T[:, some]).T
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
     # What is left out is one example, with the weight that the bound on leverage leaves it.
@@ -100,7 +114,9 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     if objective.each is not None:
         one = np.array(objective.each)[objective.loss.layout.codes(y)]
     unit = np.minimum(whole, one) * (weight / whole)
-    return Drawn(Z, y, weight * share, unit, whole, every)
+    near = rows if is_tensor(Z) else _HERE
+    beside = near.vector(y), near.vector(unit), near.vector(np.ones(len(y)))
+    return Drawn(Z, y, weight * share, unit, whole, every, beside, near)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +139,10 @@ class Laplace:
         """Return the covariance times a vector: an approximate Newton step."""
         return (self.inverse @ vector) @ self.inverse
 
-    def variance(self, Z: Floats) -> Floats:
-        """Return the variance of the raw score of each row; `Z` is column-major."""
+    def variance(self, Z: Any) -> Any:
+        """Return the variance of the raw score of each row; an array `Z` is column-major."""
+        if is_tensor(Z):
+            return (Z @ beside(self.inverse.T, Z)).square_().sum(dim=1)
         # The inverse is triangular: half the work of a plain product.
         along = dtrmm(1.0, self.inverse.T, Z, side=1)
         return np.einsum("ij,ij->i", along, along)
@@ -154,10 +172,15 @@ class MulticlassLaplace:
     intercepts: Floats
     effective: float
 
-    def variance(self, Z: Floats) -> Floats:
+    def variance(self, Z: Any) -> Any:
         """Return the variance of each raw score of each row."""
-        along = Z[:, : len(self.vectors)] @ self.vectors
-        return np.square(along, out=along) @ self.inverse.T + self.intercepts
+        own, inverse, intercepts = (
+            beside(part, Z) if is_tensor(Z) else part
+            for part in (self.vectors, self.inverse, self.intercepts)
+        )
+        along = Z[:, : len(own)] @ own
+        along *= along
+        return along @ inverse.T + intercepts
 
 
 def laplace(objective: Fitted, theta: Floats, raw: Any) -> Covariance:
@@ -210,7 +233,7 @@ def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Fl
     """Return the raw scores of the drawn rows as if each had not been trained on."""
     if objective.newton_columns is None or not drawn.every:
         return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
-    Zt, d = drawn.Z.T, objective.design.n_features
+    Zt, d = drawn.columns, objective.design.n_features
     alone, settled = alone_scores(
         Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
         objective.l2, d, objective.total, LEAST_REST,
@@ -224,12 +247,14 @@ def leave_one_out(objective: Fitted, theta: Floats, drawn: Drawn, about: Covaria
     Leaving a row out moves its score by h * slope / (1 - h * curvature), where h is the variance
     of the score.
     """
-    loss, ones = objective.loss, np.ones(len(drawn.y))
+    loss, rows = objective.loss, drawn.rows
+    y, unit, ones = drawn.beside
+    theta = objective.by_score(theta)
     with one_blas_thread(max(drawn.Z.shape)):
-        raw = loss.layout.joined(drawn.Z @ objective.by_score(theta).T)
+        raw = loss.layout.joined(drawn.Z @ (rows.vector(theta).T))
         variance = about.variance(drawn.Z)
-    h = loss.layout.by_row(drawn.unit) * variance
+    h = loss.layout.by_row(unit) * variance
     # Compiled: NumPy would take longer than the products before.
-    slope, curvature = loss.fused.residual(raw, drawn.y, ones), loss.fisher(raw, ones)
-    moved: Floats = raw + h * slope / np.maximum(1.0 - h * curvature, LEAST_REST)
-    return moved
+    slope, curvature = rows.residual(loss, y, raw, ones), rows.fisher(loss, raw, ones)
+    rest = rows.xp.clip(1.0 - h * curvature, LEAST_REST, None)
+    return rows.local(raw + h * slope / rest)

@@ -227,7 +227,7 @@ def _settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
     """Estimate with two classes on a sample of rows, by compiled steps."""
-    Zt, y, weight = drawn.Z.T, drawn.y, drawn.weight
+    Zt, y, weight = drawn.columns, drawn.y, drawn.weight
     total, d = float(weight.sum()), objective.design.n_features
     gamma, most_l2 = objective.loss.gamma, _most_l2(objective)
     units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)

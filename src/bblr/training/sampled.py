@@ -79,7 +79,7 @@ def _anneal_all(
 def sampled(objective: Fitted) -> Fitted | None:
     """Return the objective on a sample, scaled to all rows; None if sampling does not pay off."""
     few, n = max(_MIN_ROWS, _ROWS_PER_PARAMETER * objective.size), objective.n_rows
-    if n < _TIMES * few:
+    if n < _TIMES * few or objective.design.design.is_quick:
         return None
     # Drawn at random, since rows may be ordered; with a fixed seed, so that fits repeat.
     chosen = np.sort(np.random.default_rng(0).choice(n, few, replace=False, shuffle=False))

@@ -14,14 +14,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bblr._numeric.device_code import DeviceKernels
 from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
 from bblr.designs.dense import moments_of
 from bblr.designs.rows import Vector
+from bblr.designs.torch.device_kernels import kernels_for
+from bblr.designs.torch.device_objective import DeviceObjective, rows_pass
 from bblr.designs.torch.placing import placed
+from bblr.designs.torch.tensor_lbfgs import TensorScores
 from bblr.designs.torch.tensor_objective import TensorObjective, sample
 from bblr.designs.torch.tensor_rows import TorchRows
 from bblr.losses import Loss
 from bblr.losses.torch_forms import value_residual
+from bblr.losses.torch_fused import parameters_of
 
 Tensor = torch.Tensor
 Result = TypeVar("Result")
@@ -73,9 +78,10 @@ class TorchDesign(Design):
         self.device = device
         self.rows = TorchRows(device)
         self.n_rows, self.n_features = sum(map(len, self.parts)), self.parts[0].shape[1]
+        self.is_quick = len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK
         self._narrow = narrow or self.parts[0].dtype == torch.float64
         self._block = _BLOCK
-        self._units: tuple[Floats, Tensor] | None = None
+        self._known_units: tuple[Floats, Tensor] | None = None
 
     def narrowed(self) -> TorchDesign:
         """Return the same design with products in the precision of X, where sums stay finite."""
@@ -87,13 +93,21 @@ class TorchDesign(Design):
 
     def taken(self, rows: NDArray[np.intp]) -> TorchDesign | None:
         """Return the design of some rows; None where a pass over all takes no longer."""
-        if len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK:
+        if self.is_quick:
             return None
         return TorchDesign([self._picked(rows)], self.device, self._narrow)
 
     def some_rows(self, rows: NDArray[np.intp]) -> Floats:
         """Return a few rows in ascending order as an array."""
         return self._picked(rows).double().cpu().numpy()
+
+    def drawn(
+        self, rows: NDArray[np.intp], centre: Floats, scale: Floats, fit_intercept: bool
+    ) -> Tensor:
+        """Return some rows in unit-free coordinates, as a tensor."""
+        origin, inverse = self._units(centre, scale)
+        Z = (self._picked(rows) - origin) * inverse
+        return torch.nn.functional.pad(Z, (0, 1), value=1.0) if fit_intercept else Z
 
     def _picked(self, rows: Any) -> Tensor:
         """Return some rows on the device."""
@@ -172,11 +186,23 @@ class TorchDesign(Design):
         slopes, gradient = sums[1 : 1 + len(coef)], sums[1 + len(coef) :].reshape(coef.shape)
         return Pass(float(sums[0]), gradient, slopes, raw)
 
+    def _kernels(self, loss: Loss | None = None) -> DeviceKernels | None:
+        """Return the compiled passes over all rows, with a loss if there is one; None without."""
+        if len(self.parts) > 1 or (loss is not None and parameters_of(loss.fused) is None):
+            return None
+        return kernels_for(self.parts[0], self._narrow)
+
     @_careful
     def _fused(
         self, own: Tensor, shift: Any, y: Vector, weight: Vector, loss: Loss
     ) -> tuple[Tensor, Tensor]:
         """Return value, slopes and gradient in one tensor, and the scores."""
+        run, known = self._kernels(loss) if own.ndim == 1 else None, parameters_of(loss.fused)
+        if run is not None and known is not None:
+            level = torch.as_tensor(shift, dtype=torch.float64, device=self.device)
+            plane = torch.cat([own.double(), level.reshape(1)])
+            raw, partial = rows_pass(run, self.parts[0], plane, y, weight, list(known.values()))
+            return partial.sum(dim=0), raw
         scores = []
         total: Any = 0.0
         for rows, X in self._passes():
@@ -200,6 +226,17 @@ class TorchDesign(Design):
         """Return the weighted moments of the columns, stable for columns far from zero."""
         first = int((weight > 0).to(torch.uint8).argmax())
         shift = self._picked([first])[0].double()
+        run = self._kernels()
+        if run is not None:
+            (X,), d = self.parts, self.n_features
+            partial = torch.empty((4 * run.blocks, 3, d), dtype=torch.float64, device=self.device)
+            run(
+                "moments", len(partial), X, self.n_rows, d, weight, shift, partial,
+                tiles=-(-d // 32),
+            )  # fmt: skip
+            total = weight.sum().expand(1, d)
+            sums = self.rows.local(torch.cat([partial.sum(dim=0), shift[None], total]))
+            return moments_of(sums[:3], float(sums[4, 0]), sums[3])
 
         # A float64 operand widens X on the way: no copy of a block is made for that alone.
         def make(rows: slice, X: Tensor) -> Tensor:
@@ -216,6 +253,12 @@ class TorchDesign(Design):
     def square_norm(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the squared length of each row, centred and scaled."""
         origin, inverse = self._constants(centre, 1.0 / scale)
+        run = self._kernels()
+        if run is not None:
+            found = torch.empty(self.n_rows, dtype=torch.float64, device=self.device)
+            (X,) = self.parts
+            run("lengths", 8 * run.blocks, X, self.n_rows, self.n_features, origin, inverse, found)
+            return found
         lengths = [
             (X - origin).mul_(inverse).square_().sum(dim=1) for _, X in self._blocks(wide=True)
         ]
@@ -252,21 +295,33 @@ class TorchDesign(Design):
         scale: Floats,
         fit_intercept: bool,
         **settings: Any,
-    ) -> TensorObjective | None:
-        """Return the objective of one score with its parameters on the device."""
+    ) -> TensorObjective | TensorScores | None:
+        """Return the objective with its parameters on the device."""
         if len(self.parts) > 1:
             return None
-        if self._units is None or self._units[0] is not centre:
-            self._units = centre, self._constants(centre, 1.0 / scale)
-        origin, inverse = self._units[1]
+        origin, inverse = self._units(centre, scale)
         kind = self.parts[0].dtype if self._narrow else torch.float64
 
         def run(coef: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
-            return self._fused(coef.to(kind), *others)
+            return self._fused((coef if coef.ndim == 1 else coef.T).to(kind), *others)
 
-        return TensorObjective(
-            run, self._picked, origin, inverse, square_norm, fit_intercept, **settings
+        loss = settings["loss"]
+        if loss.n_scores > 1:
+            own = {name: settings[name] for name in ("y", "weight", "loss", "l2", "unit")}
+            return TensorScores(run, origin, inverse, fit_intercept, **own)
+        given = run, self._picked, origin, inverse, square_norm, fit_intercept
+        kernels, known = self._kernels(loss), parameters_of(loss.fused)
+        if kernels is None or known is None:
+            return TensorObjective(*given, **settings)
+        return DeviceObjective(
+            *given, **settings, kernels=kernels, X=self.parts[0], numbers=list(known.values())
         )
+
+    def _units(self, centre: Floats, scale: Floats) -> Tensor:
+        """Return the centre and the inverse scale of each column, sent once."""
+        if self._known_units is None or self._known_units[0] is not centre:
+            self._known_units = centre, self._constants(centre, 1.0 / scale)
+        return self._known_units[1]
 
     def _constants(self, *arrays: Floats) -> Tensor:
         """Return arrays on the device, sent in one message."""

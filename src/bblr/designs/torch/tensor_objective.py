@@ -1,21 +1,24 @@
 """The objective of one score per row, with its parameters on the device of the rows.
 
 On a GPU a fit spends its time on kernel launches and on waiting for numbers: parameters,
-gradients and Newton systems stay there, and a step fetches only a few numbers.
+gradients and Newton systems stay there, and a step asks for a few numbers, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from bblr.designs.base import Floats
 from bblr.designs.rows import Vector
+from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, Rules
 from bblr.losses import Loss
-from bblr.losses.torch_forms import on_tensors, positive_curvature
+from bblr.losses.torch_forms import fisher, positive_curvature
 
 Tensor = torch.Tensor
 Pass = Callable[[Tensor, Tensor, Vector, Vector, Loss], tuple[Tensor, Tensor]]
@@ -68,61 +71,159 @@ class TensorObjective:
         """Return parameters on the device."""
         return torch.as_tensor(theta, device=self.centre.device)
 
-    def value_gradient(self, theta: Tensor) -> tuple[float, Tensor, Tensor]:
-        """Return the objective, its gradient and the scores, in one pass over the rows."""
-        u = theta[: len(self.centre)]
+    def place(self, theta: Tensor, step: Tensor, t: float, before: Tensor) -> Place:
+        """Return what there is at theta + t * step, in one pass over the rows.
+
+        `before` is the gradient at theta.
+        """
+        there = torch.add(theta, step, alpha=t)
+        u = there[: len(self.centre)]
         coef = u * self.inverse
-        intercept = theta[-1] if self.fit_intercept else 0.0
+        intercept = there[-1] if self.fit_intercept else 0.0
         sums, raw = self.run(coef, intercept - coef @ self.centre, self.y, self.weight, self.loss)
         slope, pulled = sums[1:2], sums[2:]
         own = (pulled - slope * self.centre).mul_(self.inverse).add_(u, alpha=self.l2)
         gradient = torch.cat([own, slope]) if self.fit_intercept else own
-        return float(sums[0] + 0.5 * self.l2 * (u @ u)), gradient, raw
+        value = sums[0] + 0.5 * self.l2 * (u @ u)
+        head = torch.stack([value, gradient @ step, before @ step])
+        return Place(there, gradient, raw, head)
 
-    def preconditioner(self, theta: Tensor, raw: Tensor) -> Callable[[Tensor], Tensor]:
-        """Return what solves systems of a sampled curvature that is never negative.
+    def start(self, theta: Any) -> Place:
+        """Return what there is at some parameters."""
+        theta = self.parameters(theta)
+        nothing = torch.zeros_like(theta)
+        return self.place(theta, nothing, 0.0, nothing)
+
+    def newton_descent(self, theta: Floats, rules: Rules) -> Any:
+        """Descend as :func:`bblr.designs.small_tables.newton_descent` does.
+
+        One question a step: whether it is worth taking, and good, is asked at its end.
+        """
+        here = self.start(theta)
+        known, n_iter, reason = None, 0, LIMIT
+        while n_iter < rules.max_iter:
+            step = self.newton_step(here)
+            there = self.place(here.theta, step, 1.0, here.gradient)
+            if known is None:
+                both = torch.cat([here.told, there.told]).cpu().numpy().reshape(2, -1)
+                known, found = both
+            else:
+                found = there.told.cpu().numpy()
+            slope = float(found[2])
+            if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(known[0])):
+                reason = CONVERGED
+                break
+            n_iter += 1
+            best = self._along(here, step, float(known[0]), slope, (there, found), rules)
+            if best is None:
+                reason = STUCK
+                break
+            here, known = best
+        if known is None:
+            known = here.told.cpu().numpy()
+        return np.array(known[3:]), float(known[0]), here.raw, n_iter, reason
+
+    def _along(
+        self, here: Place, step: Tensor, value: float, slope: float, first: Told, rules: Rules
+    ) -> Told | None:
+        """Return a place along a step that is low and flat enough; None if there is none.
+
+        The lengths tried are those of :func:`bblr.solvers.line_search.wolfe_step`.
+        """
+        low, high, t = 0.0, float("inf"), 1.0
+        best, trial = None, first
+        for _ in range(rules.tries):
+            there, found = trial
+            if not found[0] <= value + rules.armijo * t * slope:
+                high = t
+                t = 0.5 * (low + high)
+            else:
+                best = trial
+                if found[1] >= rules.wolfe * slope or t > 1e6:
+                    break
+                low = t
+                t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
+            if high - low < 1e-12 * max(1.0, low):
+                break
+            there = self.place(here.theta, step, t, here.gradient)
+            trial = there, there.told.cpu().numpy()
+        return best
+
+    def newton_step(self, here: Place) -> Tensor:
+        """Return a step by a sampled curvature that is never negative.
 
         It is the matrix of :func:`bblr.curvature.newton`, and has the same diagonal added.
         """
-        weight = positive_curvature(self.loss, self.y, raw, self.weight)
-        matrix, size = self._curvature(weight, self.most), len(theta)
-        diagonal = matrix.diagonal()
-        diagonal += (weight.sum() * (1e-3 / size)).clamp_(min=1e-6 * self.total / size)
-        diagonal[: len(self.centre)] += self.l2
+        matrix, diagonal = self.system(
+            here.raw, False, self.most, 1e-3, 1e-6 * self.total / len(here.theta)
+        )
         factor, failed = torch.linalg.cholesky_ex(matrix)
+        half = torch.linalg.solve_triangular(factor, here.gradient[:, None], upper=False)
+        found = torch.linalg.solve_triangular(factor.T, half, upper=True).squeeze(1)
+        return self.chosen(found, failed, here.gradient, diagonal)
 
-        def solve(vector: Tensor) -> Tensor:
-            half = torch.linalg.solve_triangular(factor, vector[:, None], upper=False)
-            found = torch.linalg.solve_triangular(factor.T, half, upper=True).squeeze(1)
-            return torch.where(failed == 0, found, vector / diagonal)
+    def chosen(self, found: Tensor, failed: Tensor, gradient: Tensor, diagonal: Tensor) -> Tensor:
+        """Return the step of a solution, or of the diagonal alone where there was no factor."""
+        return -torch.where(failed == 0, found, gradient / diagonal)
 
-        return solve
+    def system(
+        self, raw: Tensor, expected: bool, most: int, share: float, least: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return the matrix of a curvature of about `most` rows, and its diagonal.
+
+        To the diagonal, a share of the mean curvature is added, or what is the least, and the
+        penalty. The curvature is the Fisher information if `expected`.
+        """
+        weight = (
+            fisher(self.loss, raw, self.weight)
+            if expected
+            else positive_curvature(self.loss, self.y, raw, self.weight)
+        )
+        rows, own = sample(weight, self.square_norm, min(most, len(weight)))
+        Z = self.coordinates(rows)
+        matrix = (Z * own[:, None]).T @ Z
+        diagonal = matrix.diagonal()
+        diagonal += (weight.sum() * (share / len(matrix))).clamp_(min=least)
+        diagonal[: len(self.centre)] += self.l2
+        return matrix, diagonal
+
+    def coordinates(self, rows: Tensor) -> Tensor:
+        """Return some rows in the coordinates of the parameters."""
+        Z = (self.picked(rows) - self.centre) * self.inverse
+        return torch.nn.functional.pad(Z, (0, 1), value=1.0) if self.fit_intercept else Z
 
     def covariance(self, raw: Tensor, most: int) -> TensorCovariance:
         """Return the inverse of the Fisher information of about so many rows, and the penalty's.
 
         A billionth of the weight keeps it from being singular.
         """
-        fisher = on_tensors(self.loss).fisher(raw, self.weight)
-        matrix, d = self._curvature(fisher, most), len(self.centre)
-        diagonal = matrix.diagonal()
-        diagonal += 1e-9 * max(self.total, 1.0)
-        diagonal[:d] += self.l2
+        matrix, _ = self.system(raw, True, most, 0.0, 1e-9 * max(self.total, 1.0))
+        d = len(self.centre)
         factor, failed = torch.linalg.cholesky_ex(matrix)
         one = torch.eye(len(matrix), dtype=torch.float64, device=matrix.device)
         inverse = torch.linalg.solve_triangular(factor, one, upper=False)
         settled = (1.0 - self.l2 * inverse.square().sum(dim=0)[:d]).clamp_(0.0, 1.0).sum()
-        effective = float(torch.where(failed == 0, settled, -1.0))
-        if effective < 0:
-            raise FloatingPointError("the information is not positive definite")
-        return TensorCovariance(inverse, effective)
+        return TensorCovariance(inverse, torch.where(failed == 0, settled, -1.0))
 
-    def _curvature(self, weight: Tensor, most: int) -> Tensor:
-        rows, own = sample(weight, self.square_norm, min(most, len(weight)))
-        Z = (self.picked(rows) - self.centre) * self.inverse
-        if self.fit_intercept:
-            Z = torch.nn.functional.pad(Z, (0, 1), value=1.0)
-        return (Z * own[:, None]).T @ Z
+
+class Place(NamedTuple):
+    """Parameters with the gradient, the scores, and numbers to be asked for.
+
+    The numbers are the value, the slope along the step that led here, and that at its start.
+    """
+
+    theta: Tensor
+    gradient: Tensor
+    raw: Tensor
+    head: Tensor
+
+    @property
+    def told(self) -> Tensor:
+        """The numbers, and the parameters: what is asked for in one message."""
+        return torch.cat([self.head, self.theta])
+
+
+Told = tuple[Place, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,22 +234,29 @@ class TensorCovariance:
     ----------
     inverse : tensor of shape (n_parameters, n_parameters)
         Inverse of the lower Cholesky factor of the information.
-    effective : float
-        How many of the weights the data have settled.
+    settled : tensor of one number
+        How many of the weights the data have settled; -1 where there was no factor.
     """
 
     inverse: Tensor
-    effective: float
+    settled: Tensor
+
+    @cached_property
+    def effective(self) -> float:
+        """How many of the weights the data have settled."""
+        found = float(self.settled)
+        if found < 0:
+            raise FloatingPointError("the information is not positive definite")
+        return found
 
     def precondition(self, vector: Floats) -> Floats:
         """Return the covariance times a vector."""
         there = torch.as_tensor(vector, device=self.inverse.device)
         return self._here((self.inverse @ there) @ self.inverse)
 
-    def variance(self, Z: Floats) -> Floats:
-        """Return the variance of the raw score of each row; `Z` is column-major."""
-        columns = torch.as_tensor(Z.T, device=self.inverse.device)
-        return self._here((self.inverse @ columns).square_().sum(dim=0))
+    def variance(self, Z: Tensor) -> Tensor:
+        """Return the variance of the raw score of each row."""
+        return (Z @ self.inverse.T).square_().sum(dim=1)
 
     def _here(self, values: Tensor) -> Floats:
         found: Floats = values.cpu().numpy()

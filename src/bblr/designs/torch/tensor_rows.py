@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -48,6 +49,23 @@ class TorchRows(Rows):
     def form(self, loss: Loss) -> Any:
         """Return a loss whose methods take tensors and return them."""
         return forms.on_tensors(loss)
+
+    def predicted(self, loss: Loss, raw: Vector, weight: Vector) -> NDArray[np.bool_]:
+        """Return, class by class, whether it is predicted for a row that counts."""
+        n_classes = loss.n_classes
+        found = self.form(loss).predicted(raw)
+        # Rows that do not count predict a class of their own: to leave them out would be to wait.
+        seen = torch.zeros(n_classes + 1, dtype=torch.bool, device=raw.device)
+        seen[torch.where(weight > 0, found, n_classes)] = True
+        return self.local(seen[:-1])
+
+    def residual(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> Tensor:
+        """Return the derivative of the weighted loss by each score."""
+        return forms.value_residual(loss, y, raw, weight)[1]
+
+    def fisher(self, loss: Loss, raw: Vector, weight: Vector) -> Tensor:
+        """Return the weight of each row times the Fisher information of its score or scores."""
+        return forms.fisher(loss, raw, weight)
 
     def cost(self, loss: Loss, y: Vector, raw: Vector, weight: Vector) -> float:
         """Return the weighted loss."""
