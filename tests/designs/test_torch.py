@@ -11,7 +11,7 @@ from bblr.designs import DenseDesign, ScaledDesign
 from bblr.losses import BetaBernoulli, Hinge, Logistic, Plateaus, Sigmoid, ZeroOne
 from bblr.objective import Objective
 from bblr.penalties import Gaussian, GaussLaplace
-from bblr.solvers import FisherScoring
+from bblr.solvers import LBFGS, FisherScoring
 from bblr.training.laplace import laplace
 from tests.designs.cases import N_FEATURES, N_ROWS, matrix, tensor_design
 
@@ -109,7 +109,7 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     one, other, theta = pair(design, LOSSES[0], y, weight, fit_intercept)
     here = other.on_device().start(theta)
     expected = one.value_gradient(theta)
-    close(here.head, [expected[0], 0.0, 0.0])
+    close(here.told, [expected[0], 0.0, 0.0, *theta])
     close(here.gradient, expected[1])
     close(here.raw, expected[2])
     step = -one.preconditioner(theta, expected[2])(expected[1])
@@ -238,6 +238,30 @@ def test_objectives_of_many_classes_agree(store, rows, low):
     step, errors = one.line(raw, one.scores(direction))
     there = other.line(found[2], other.scores(direction))
     assert there == (pytest.approx(step, rel=1e-6), pytest.approx(errors))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("scale", [0.0, 3.0])
+def test_descents_of_many_classes_are_those_of_numpy(rows, fit_intercept, scale):
+    """Also with more steps than are remembered, and where steps are too long at first."""
+    X, weight = matrix(), rows[1]
+    rng = np.random.default_rng(8)
+    labels = np.argmax(X[:, :3] @ rng.normal(size=(3, 4)) + rng.gumbel(size=(N, 4)), axis=1)
+    loss = BetaBernoulli(Plateaus.symmetric(0.2, 4), 1.5)
+    made = []
+    for design in (DenseDesign(X), designs.TorchDesign(torch.from_numpy(X), DEVICE)):
+        y, own = (design.rows.vector(v) for v in (labels, weight))
+        scaled = ScaledDesign(design, own, fit_intercept)
+        made.append(Objective(loss, Gaussian(1.0), scaled, y, own))
+    one, other = made
+    theta = scale * rng.normal(size=one.size)
+    for most in (0, 1, 4, 25):
+        solver = LBFGS(tol=1e-9, max_iter=most)
+        plain, found = (solver.minimise(each, theta) for each in (one, other))
+        assert (found.n_iter, found.reason) == (plain.n_iter, plain.reason)
+        assert found.value == pytest.approx(plain.value, rel=1e-9)
+        close(found.theta, plain.theta, rtol=1e-5, atol=1e-6)
+    assert most == 25 and plain.n_iter > 10
 
 
 def test_a_full_device_leaves_rows_where_they_are(monkeypatch):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bblr.losses import BetaBernoulli, Logistic
+from bblr.losses import BetaBernoulli, Logistic, Plateaus
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from bblr.designs.torch import tensor_rows as torch_rows  # noqa: E402
-from bblr.losses import torch_fused  # noqa: E402
+from bblr.losses import torch_fused, torch_softmax  # noqa: E402
 
 LOSSES = [
     BetaBernoulli.binary(0.1, 0.7, 2.0),
@@ -37,6 +37,25 @@ def test_compiled_and_plain_agree(loss):
     found = torch_fused.positive_curvature(loss.fused, y, raw, weight)
     expected = loss.positive_curvature(y, raw, weight)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-14)
+    found = torch_fused.fisher(loss.fused, raw, weight)
+    torch.testing.assert_close(found, loss.fisher(raw, weight), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+@pytest.mark.parametrize("low", [(0.1, 0.1, 0.1), (0.0, 0.0, 0.0), (0.0, 0.1, 0.2)])
+def test_several_scores_compiled_and_plain_agree(low):
+    rng = np.random.default_rng(1)
+    raw = torch.as_tensor(rng.normal(scale=4.0, size=(700, 3)), device="cuda")
+    raw[:4] = torch.tensor([[1e9, 0.0, 0.0], [0.0, -1e9, 0.0], [9e2, 9e2, 0.0], [0.0, 0.0, 8e2]])
+    y = torch.as_tensor(rng.integers(0, 3, len(raw)), device="cuda")
+    weight = torch.as_tensor(rng.random(len(raw)), device="cuda")
+    loss = BetaBernoulli(Plateaus(low), 1.7)
+    value, residual = torch_softmax.value_residual(loss.fused, y, raw, weight)
+    costs, slopes = loss.value_gradient(y, raw)
+    assert float(value) == pytest.approx(float(weight @ costs), rel=1e-12)
+    torch.testing.assert_close(residual, weight[:, None] * slopes, rtol=1e-10, atol=1e-14)
+    found = torch_softmax.fisher(loss.fused, raw, weight)
+    torch.testing.assert_close(found, loss.fisher(raw, weight), rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -59,4 +78,6 @@ def test_on_the_cpu_nothing_is_compiled():
     y, raw, weight = vectors("cpu")
     assert torch_fused.value_residual(LOSSES[0].fused, y, raw, weight) is None
     assert torch_fused.positive_curvature(LOSSES[0].fused, y, raw, weight) is None
-    assert torch_fused._kernels.cache_info().currsize == 0
+    assert torch_fused.fisher(LOSSES[0].fused, raw, weight) is None
+    if not torch.cuda.is_available():
+        assert torch_fused._kernels.cache_info().currsize == 0

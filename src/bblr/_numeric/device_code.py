@@ -86,9 +86,7 @@ __device__ double all_threads(double own) {
 """
 
 
-def device_code(
-    source: str, names: Sequence[str], device: torch.device
-) -> DeviceKernels | None:
+def device_code(source: str, names: Sequence[str], device: torch.device) -> DeviceKernels | None:
     """Return the compiled kernels of a source; None where they cannot be compiled."""
     try:
         with torch.cuda.device(device):

@@ -12,7 +12,9 @@ from bblr.losses.fused_softmax import FusedSoftmax
 Tensor = torch.Tensor
 
 # As `softmax_residual` and `softmax_fisher` in fused_softmax.py.
-_SOURCE = SUMS + """
+_SOURCE = (
+    SUMS
+    + """
 extern "C" __global__ void softmax_residual(
     const double* scores, const long long* y, const double* weight, const double* low,
     double b, double gamma, int n, int classes, double* residual, double* partial) {
@@ -72,6 +74,7 @@ extern "C" __global__ void softmax_fisher(
     }
 }
 """
+)
 _NAMES = "softmax_residual", "softmax_fisher"
 
 

@@ -106,7 +106,11 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     some = weight > 0
     if not some.all():
         weight, whole, chosen = weight[some], whole[some], chosen[some]
-        Z = Z[rows.vector(some)] if is_tensor(Z) else np.ascontiguousarray(Z.T[:, some]).T
+        Z = (
+            Z[rows.vector(np.flatnonzero(some))]
+            if is_tensor(Z)
+            else np.ascontiguousarray(Z.T[:, some]).T
+        )
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
     # What is left out is one example, with the weight that the bound on leverage leaves it.

@@ -19,7 +19,7 @@ Tensor = torch.Tensor
 # Widest rows, and most columns that a lane of a warp holds.
 _WIDEST, _LANES = 1024, (1, 2, 4, 8, 16, 32)
 # Numbers that a lane reads at once: enough to hide that memory is far away.
-_AHEAD, _MOST_ROWS = 64, 8
+_AHEAD, _MOST_ROWS = 96, 12
 
 
 def kernels_for(X: Tensor, narrow: bool) -> DeviceKernels | None:

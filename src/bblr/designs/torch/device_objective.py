@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
@@ -26,28 +25,38 @@ class DeviceObjective(TensorObjective):
         The rows.
     numbers : list of float
         Parameters of the loss.
+    scratch : dict
+        Room for what is forgotten after a step.
     """
 
     kernels: DeviceKernels = field(kw_only=True)
     X: Tensor = field(kw_only=True)
     numbers: list[float] = field(kw_only=True)
+    scratch: dict[str, Tensor] = field(kw_only=True)
 
     def _new(self, *shape: int) -> Tensor:
         return torch.empty(shape, dtype=torch.float64, device=self.X.device)
 
+    def _room(self, name: str, *shape: int) -> Tensor:
+        """Return the same room each time: to ask for memory takes as long as to start a kernel."""
+        if name not in self.scratch or self.scratch[name].shape != shape:
+            self.scratch[name] = self._new(*shape)
+        return self.scratch[name]
+
     def place(self, theta: Tensor, step: Tensor, t: float, before: Tensor) -> Place:
         """Return what there is at theta + t * step, in one pass over the rows."""
-        (n, d), size, run = self.X.shape, len(theta), self.kernels
-        there, plane, gradient = self._new(size), self._new(d + 1), self._new(size)
+        d, size, run = self.X.shape[1], len(theta), self.kernels
+        told, gradient, plane = self._new(3 + size), self._new(size), self._room("plane", d + 1)
+        partial, raw = self._room("partial", run.blocks, d + 2), self._new(len(self.X))
+        there = told[3:]
         units = self.centre, self.inverse
         run("prepare", 1, theta, step, t, *units, d, size, there, plane)
-        raw, partial = rows_pass(run, self.X, plane, self.y, self.weight, self.numbers)
-        head = self._new(3)
+        rows_pass(run, self.X, plane, self.y, self.weight, self.numbers, raw, partial)
         run(
             "finish", 1, partial, run.blocks, d, size, there, step, before, *units,
-            float(self.l2), gradient, head, threads=1024,
+            float(self.l2), gradient, told, threads=1024,
         )  # fmt: skip
-        return Place(there, gradient, raw, head)
+        return Place(there, gradient, raw, told)
 
     def system(
         self, raw: Tensor, expected: bool, most: int, share: float, least: float
@@ -55,20 +64,21 @@ class DeviceObjective(TensorObjective):
         """Return the matrix of a curvature of about `most` rows, and its diagonal."""
         (n, d), run = self.X.shape, self.kernels
         most, size, blocks = min(most, n), d + self.fit_intercept, run.blocks
-        bend, totals, reached = self._new(n), self._new(blocks, _TOTALS), self._new(n)
-        length = self.square_norm
+        bend, totals = self._room("bend", n), self._room("totals", blocks, _TOTALS)
+        reached, length = self._room("reached", n), self.square_norm
         run(
             "curve", blocks, raw, self.y, self.weight, length, *self.numbers, int(expected), n,
             bend, totals,
         )  # fmt: skip
         run("reach", blocks, bend, length, totals, blocks, float(most), n, reached)
-        reached = reached.cumsum(0)
-        Z = self._new(most, size)
+        torch.cumsum(reached, 0, out=reached)
+        Z = self._room("Z", most, size)
         run(
             "pick", -(-most // 8), self.X, n, d, size, reached, bend, length, totals, blocks,
             most, self.centre, self.inverse, Z,
         )  # fmt: skip
-        matrix, diagonal = Z.T @ Z, self._new(size)
+        matrix, diagonal = self._new(size, size), self._new(size)
+        torch.mm(Z.T, Z, out=matrix)
         run(
             "diagonal", 1, matrix, size, d, totals, blocks, float(share), float(least),
             float(self.l2), diagonal,
@@ -83,11 +93,9 @@ class DeviceObjective(TensorObjective):
 
 
 def rows_pass(
-    run: DeviceKernels, X: Tensor, plane: Tensor, y: Tensor, weight: Tensor, numbers: list[float]
-) -> tuple[Any, Any]:
-    """Return the scores of all rows, and value, slope and gradient of each block of threads."""
+    run: DeviceKernels, X: Tensor, plane: Tensor, y: Tensor, weight: Tensor,
+    numbers: list[float], raw: Tensor, partial: Tensor,
+) -> None:  # fmt: skip
+    """Write the scores of all rows, and value, slope and gradient of each block of threads."""
     n, d = X.shape
-    raw = torch.empty(n, dtype=torch.float64, device=X.device)
-    partial = torch.empty((run.blocks, d + 2), dtype=torch.float64, device=X.device)
     run("rows_pass", run.blocks, X, n, d, plane, y, weight, *numbers, raw, partial)
-    return raw, partial

@@ -1,8 +1,8 @@
 """The kernels of a fit on a GPU with one score a row, in CUDA C++.
 
-What is read once is used for all there is to make of it, and sums are added in an order that does
-not depend on which block is done first. `stored` is the type of the rows, `number` that of products
-with them; a lane holds `LANE` columns of each of `ROWS` rows.
+What is read once is used for all there is to make of it, and sums are added in an order that
+does not depend on which block is done first. `stored` is the type of the rows, `number` that of
+products with them; a lane holds `LANE` columns of each of `ROWS` rows.
 """
 
 from __future__ import annotations
@@ -334,6 +334,7 @@ def source(loss: str, stored: str, number: str, lane: int, rows: int) -> str:
         f"#define LANE {lane}\n#define ROWS {rows}\n"
     )
     parts = (
-        SUMS, _TOTAL, _PREPARE, _ROWS_PASS, _FINISH, _CURVE, _REACH, _PICK, _DIAGONAL, _MOMENTS, _LENGTHS,
+        SUMS, _TOTAL, _PREPARE, _ROWS_PASS, _FINISH, _CURVE, _REACH, _PICK, _DIAGONAL, _MOMENTS,
+        _LENGTHS,
     )  # fmt: skip
     return head + loss + "".join(parts)

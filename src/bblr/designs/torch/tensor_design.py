@@ -78,9 +78,9 @@ class TorchDesign(Design):
         self.device = device
         self.rows = TorchRows(device)
         self.n_rows, self.n_features = sum(map(len, self.parts)), self.parts[0].shape[1]
-        self.is_quick = len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK
         self._narrow = narrow or self.parts[0].dtype == torch.float64
         self._block = _BLOCK
+        self._scratch: dict[str, Tensor] = {}
         self._known_units: tuple[Floats, Tensor] | None = None
 
     def narrowed(self) -> TorchDesign:
@@ -90,6 +90,11 @@ class TorchDesign(Design):
             if not float(torch.maximum(high, -low)) * self.n_rows < _WIDEST:
                 return self
         return TorchDesign(self.parts, self.device, True)
+
+    @property
+    def is_quick(self) -> bool:  # type: ignore[override]
+        """Whether a pass over all rows takes no longer than one over a sample."""
+        return len(self.parts) == 1 and self.n_rows * self.n_features <= _QUICK
 
     def taken(self, rows: NDArray[np.intp]) -> TorchDesign | None:
         """Return the design of some rows; None where a pass over all takes no longer."""
@@ -201,7 +206,10 @@ class TorchDesign(Design):
         if run is not None and known is not None:
             level = torch.as_tensor(shift, dtype=torch.float64, device=self.device)
             plane = torch.cat([own.double(), level.reshape(1)])
-            raw, partial = rows_pass(run, self.parts[0], plane, y, weight, list(known.values()))
+            raw = torch.empty(self.n_rows, dtype=torch.float64, device=self.device)
+            partial = raw.new_empty((run.blocks, self.n_features + 2))
+            (X,), numbers = self.parts, list(known.values())
+            rows_pass(run, X, plane, y, weight, numbers, raw, partial)
             return partial.sum(dim=0), raw
         scores = []
         total: Any = 0.0
@@ -314,8 +322,9 @@ class TorchDesign(Design):
         if kernels is None or known is None:
             return TensorObjective(*given, **settings)
         return DeviceObjective(
-            *given, **settings, kernels=kernels, X=self.parts[0], numbers=list(known.values())
-        )
+            *given, **settings, kernels=kernels, X=self.parts[0], numbers=list(known.values()),
+            scratch=self._scratch,
+        )  # fmt: skip
 
     def _units(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the centre and the inverse scale of each column, sent once."""

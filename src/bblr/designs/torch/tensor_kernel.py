@@ -193,6 +193,9 @@ class TorchKernelDesign(TorchDesign):
     def on_device(self, *_: Any, **settings: Any) -> None:
         """Leave it to the caller: not all features are available."""
 
+    def _kernels(self, loss: Any = None) -> None:
+        """Leave passes to tensor operations, block by block."""
+
     def _picked(self, rows: Any) -> Tensor:
         return self._made(np.asarray(local(rows)))
 

@@ -86,7 +86,7 @@ class TensorObjective:
         gradient = torch.cat([own, slope]) if self.fit_intercept else own
         value = sums[0] + 0.5 * self.l2 * (u @ u)
         head = torch.stack([value, gradient @ step, before @ step])
-        return Place(there, gradient, raw, head)
+        return Place(there, gradient, raw, torch.cat([head, there]))
 
     def start(self, theta: Any) -> Place:
         """Return what there is at some parameters."""
@@ -97,31 +97,32 @@ class TensorObjective:
     def newton_descent(self, theta: Floats, rules: Rules) -> Any:
         """Descend as :func:`bblr.designs.small_tables.newton_descent` does.
 
-        One question a step: whether it is worth taking, and good, is asked at its end.
+        One question a step: whether it is worth taking, and good. While the answer is on its way,
+        the next step is worked out as if this one were both.
         """
         here = self.start(theta)
-        known, n_iter, reason = None, 0, LIMIT
+        known = asked(here.told)
+        step = self.newton_step(here) if rules.max_iter else here.theta
+        n_iter, reason = 0, LIMIT
         while n_iter < rules.max_iter:
-            step = self.newton_step(here)
             there = self.place(here.theta, step, 1.0, here.gradient)
-            if known is None:
-                both = torch.cat([here.told, there.told]).cpu().numpy().reshape(2, -1)
-                known, found = both
-            else:
-                found = there.told.cpu().numpy()
+            answer = asked(there.told)
+            more = n_iter + 1 < rules.max_iter
+            following = self.newton_step(there) if more else step
+            value, found = float(known()[0]), answer()
             slope = float(found[2])
-            if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(known[0])):
+            if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(value)):
                 reason = CONVERGED
                 break
             n_iter += 1
-            best = self._along(here, step, float(known[0]), slope, (there, found), rules)
+            best = self._along(here, step, value, slope, (there, answer), rules)
             if best is None:
                 reason = STUCK
                 break
             here, known = best
-        if known is None:
-            known = here.told.cpu().numpy()
-        return np.array(known[3:]), float(known[0]), here.raw, n_iter, reason
+            step = following if here is there or not more else self.newton_step(here)
+        numbers = known()
+        return np.array(numbers[3:]), float(numbers[0]), here.raw, n_iter, reason
 
     def _along(
         self, here: Place, step: Tensor, value: float, slope: float, first: Told, rules: Rules
@@ -133,7 +134,7 @@ class TensorObjective:
         low, high, t = 0.0, float("inf"), 1.0
         best, trial = None, first
         for _ in range(rules.tries):
-            there, found = trial
+            there, found = trial[0], trial[1]()
             if not found[0] <= value + rules.armijo * t * slope:
                 high = t
                 t = 0.5 * (low + high)
@@ -146,7 +147,7 @@ class TensorObjective:
             if high - low < 1e-12 * max(1.0, low):
                 break
             there = self.place(here.theta, step, t, here.gradient)
-            trial = there, there.told.cpu().numpy()
+            trial = there, asked(there.told)
         return best
 
     def newton_step(self, here: Place) -> Tensor:
@@ -209,21 +210,34 @@ class TensorObjective:
 class Place(NamedTuple):
     """Parameters with the gradient, the scores, and numbers to be asked for.
 
-    The numbers are the value, the slope along the step that led here, and that at its start.
+    The numbers are the value, the slope along the step that led here, that at its start, and the
+    parameters.
     """
 
     theta: Tensor
     gradient: Tensor
     raw: Tensor
-    head: Tensor
-
-    @property
-    def told(self) -> Tensor:
-        """The numbers, and the parameters: what is asked for in one message."""
-        return torch.cat([self.head, self.theta])
+    told: Tensor
 
 
-Told = tuple[Place, Floats]
+Told = tuple[Place, Callable[[], Floats]]
+"""A place, and what is asked of it."""
+
+
+def asked(numbers: Tensor) -> Callable[[], Floats]:
+    """Ask for numbers; return what waits for them, and for nothing the device is given later."""
+    found = numbers.to("cpu", non_blocking=True)
+    if not numbers.is_cuda:
+        return found.numpy
+    sent = torch.cuda.Event()
+    sent.record(torch.cuda.current_stream(numbers.device))
+
+    def answer() -> Floats:
+        sent.synchronize()
+        array: Floats = found.numpy()
+        return array
+
+    return answer
 
 
 @dataclass(frozen=True, eq=False)
