@@ -8,7 +8,7 @@ from bblr.losses import BetaBernoulli, Logistic, Plateaus
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from bblr.designs.torch import tensor_rows as torch_rows  # noqa: E402
-from bblr.losses import torch_fused, torch_softmax  # noqa: E402
+from bblr.losses import torch_fused  # noqa: E402
 
 LOSSES = [
     BetaBernoulli.binary(0.1, 0.7, 2.0),
@@ -50,11 +50,11 @@ def test_several_scores_compiled_and_plain_agree(low):
     y = torch.as_tensor(rng.integers(0, 3, len(raw)), device="cuda")
     weight = torch.as_tensor(rng.random(len(raw)), device="cuda")
     loss = BetaBernoulli(Plateaus(low), 1.7)
-    value, residual = torch_softmax.value_residual(loss.fused, y, raw, weight)
+    value, residual = torch_fused.softmax_residual(loss.fused, y, raw, weight)
     costs, slopes = loss.value_gradient(y, raw)
     assert float(value) == pytest.approx(float(weight @ costs), rel=1e-12)
     torch.testing.assert_close(residual, weight[:, None] * slopes, rtol=1e-10, atol=1e-14)
-    found = torch_softmax.fisher(loss.fused, raw, weight)
+    found = torch_fused.softmax_fisher(loss.fused, raw, weight)
     torch.testing.assert_close(found, loss.fisher(raw, weight), rtol=1e-9, atol=1e-14)
 
 

@@ -10,7 +10,7 @@ import torch
 
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import by_numpy
-from bblr.losses import torch_fused, torch_softmax
+from bblr.losses import torch_fused
 from bblr.losses.loss import Loss
 
 Tensor = torch.Tensor
@@ -34,7 +34,7 @@ def on_tensors(loss: Loss) -> Any:
 def value_residual(loss: Loss, y: Tensor, raw: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     """Return the weighted loss as a tensor of one number, and its derivative by each score."""
     asked = loss.fused, y, raw, weight
-    compiled = torch_fused.value_residual(*asked) or torch_softmax.value_residual(*asked)
+    compiled = torch_fused.value_residual(*asked) or torch_fused.softmax_residual(*asked)
     if compiled is not None:
         return compiled
     value, slope = on_tensors(loss).value_gradient(y, raw)
@@ -52,8 +52,8 @@ def positive_curvature(loss: Loss, y: Tensor, raw: Tensor, weight: Tensor) -> Te
 
 def fisher(loss: Loss, raw: Tensor, weight: Tensor) -> Tensor:
     """Return the weight of each row times the Fisher information of its score or scores."""
-    for kernels in (torch_fused, torch_softmax):
-        compiled = kernels.fisher(loss.fused, raw, weight)
+    for compute in (torch_fused.fisher, torch_fused.softmax_fisher):
+        compiled = compute(loss.fused, raw, weight)
         if compiled is not None:
             return compiled
     found: Tensor = on_tensors(loss).fisher(raw, weight)
