@@ -23,7 +23,6 @@ __all__ = ["Objective"]
 
 LossT = TypeVar("LossT", bound=Loss)
 OtherLoss = TypeVar("OtherLoss", bound=Loss)
-AnyObjective = TypeVar("AnyObjective", bound="Objective[Any]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +116,17 @@ class Objective(Generic[LossT]):
 
         There, a step of a descent waits for a few numbers instead of gradients and matrices.
         """
-        many = self.n_scores > 1
-        if self.l2 is None or not (many or has_matrix(self.design)):
+        if self.l2 is None:
             return None
         return self.design.on_device(
             y=self.y, weight=self.weight, loss=self.loss, l2=self.l2, unit=self.unit,
-            total=self.total, most=sample_rows(self.size),
+            total=self.total, most=sample_rows(self.size), dense=has_matrix(self.design),
         )  # fmt: skip
+
+    def _there(self, descent: str, *arguments: Any) -> Any:
+        """Descend on the rows' device; None if they are here, or it does not know such steps."""
+        descend = getattr(self.on_device(), descent, None)
+        return None if descend is None else descend(*arguments)
 
     def newton_descent(self, theta: Floats, rules: Sequence[Any]) -> Any:
         """Descend by compiled Newton steps in a small table, or on the device of the rows.
@@ -133,8 +136,7 @@ class Objective(Generic[LossT]):
         """
         columns = self.newton_columns
         if columns is None:
-            near = self.on_device() if self.n_scores == 1 else None
-            return None if near is None else near.newton_descent(theta, small_tables.Rules(*rules))
+            return self._there("newton_descent", theta, small_tables.Rules(*rules))
         return small_tables.newton_descent(
             columns, self._lengths, self.y, self.weight, self.loss.fused, self.l2,
             self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
@@ -153,9 +155,9 @@ class Objective(Generic[LossT]):
         one = self.n_scores == 1
         columns = self._compiled(self.design.kernel_columns) if one else self.columns
         if columns is None:
-            near = None if one else self.on_device()
-            return None if near is None else near.lbfgs_descent(
-                self.by_score(theta), lambda raw: precondition or self.preconditioner(theta, raw),
+            return self._there(
+                "lbfgs_descent", self.by_score(theta),
+                lambda raw: precondition or self.preconditioner(theta, raw),
                 small_tables.Rules(*rules), memory,
             )  # fmt: skip
         if precondition is None:
@@ -291,19 +293,17 @@ class Objective(Generic[LossT]):
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""
-        return self._like(replace(self, loss=self.loss.sharpened(gamma)))
+        return replace(self, loss=self.loss.sharpened(gamma))
 
     def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""
-        return self._like(
-            Objective(
-                loss, self.penalty, self.design, self.y, self.weight, self.counted, self.each
-            )
+        return Objective(
+            loss, self.penalty, self.design, self.y, self.weight, self.counted, self.each
         )
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """Return the same objective under another penalty."""
-        return self._like(replace(self, penalty=penalty))
+        return replace(self, penalty=penalty)
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the leverage of far rows bounded (Mallows' weights)."""
@@ -338,12 +338,6 @@ class Objective(Generic[LossT]):
         raw = self.scores(theta) if raw is None else raw
         curvature: Callable[..., Preconditioner] = curvature_of(self)
         return curvature(self, theta, raw)
-
-    def _like(self, other: AnyObjective) -> AnyObjective:
-        """Return an objective that has the same rows and weights, with what is known of them."""
-        known = vars(self)
-        vars(other).update({name: known[name] for name in ("unit", "total") if name in known})
-        return other
 
     @cached_property
     def unit(self) -> float:

@@ -29,7 +29,7 @@ def objectives(n, d, loss, dtype, narrow=False, fit_intercept=True, most=200):
     design = designs.TorchDesign(X, X.device, narrow)
     length = design.square_norm(centre, scale) + 1.0
     own = {**SETTINGS, "y": y, "weight": weight, "loss": loss, "most": most}
-    quick = design.on_device(length, centre, scale, fit_intercept, **own)
+    quick = design.on_device(length, centre, scale, fit_intercept, True, **own)
     names = ("run", "picked", "centre", "inverse", "square_norm", "fit_intercept")
     plain = TensorObjective(**{name: getattr(quick, name) for name in names}, **own)
     # Its pass over the rows, too, without kernels.

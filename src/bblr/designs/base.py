@@ -123,11 +123,14 @@ class Design(ABC):
         centre: Floats,
         scale: Floats,
         fit_intercept: bool,
+        dense: bool,
         **settings: Any,
     ) -> Any:
-        """Return the objective of one score as a function of parameters on the rows' device.
+        """Return the objective as a function of parameters on the rows' device.
 
-        None if the rows are in this process. `settings` are those of the objective.
+        None if the rows are in this process, or if it is not written for them. `dense` says
+        whether the curvature of one score is a matrix; only then are lengths needed. `settings`
+        are those of the objective.
         """
         return None
 

@@ -291,12 +291,13 @@ class ScaledDesign:
             out[d, d] = total
         return out
 
-    def on_device(self, **settings: Any) -> Any:
-        """Return the objective of one score with its parameters on the rows' device, or None."""
+    def on_device(self, *, dense: bool, **settings: Any) -> Any:
+        """Return the objective with its parameters on the rows' device, or None."""
         if not self.design.is_remote:
             return None
+        lengths = self.square_lengths if dense else None
         units = self.centre, self.scale, self.fit_intercept
-        return self.design.on_device(self.square_lengths, *units, **settings)
+        return self.design.on_device(lengths, *units, dense, **settings)
 
     def column_squares(self, weight: Vector) -> Floats:
         """Return the diagonal of `curvature`, over all rows."""

@@ -68,13 +68,13 @@ class Drawn(NamedTuple):
     unit: Floats
     counted: Floats
     every: bool
-    beside: tuple[Any, Any, Any]
+    beside: tuple[Any, ...]
     rows: Rows
 
     @property
     def columns(self) -> Floats:
         """The rows as an array, a column after the other."""
-        columns: Floats = local(self.Z.T.contiguous()) if is_tensor(self.Z) else self.Z.T
+        columns: Floats = self.Z.T if self.rows is _HERE else local(self.Z.T.contiguous())
         return columns
 
 
@@ -93,7 +93,12 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     # By number, wherever the rows are: the same ones on a cluster and on a device.
     chosen = some_of(n, most)
     every = n <= most and not design.design.is_remote
-    Z: Any = design.columns.T if every and design.columns is not None else design.drawn(chosen)
+    Z: Any = None
+    near = _HERE
+    if every and design.columns is not None:
+        Z = design.columns.T
+    elif (there := design.drawn(chosen)) is not None:
+        Z, near = there, rows
     if Z is None:
         table = design.design.table() if every else design.design.some_rows(chosen)
         if table is None:
@@ -105,12 +110,9 @@ def draw_rows(objective: Fitted) -> Drawn | None:
         whole = rows.local(rows.pick(objective.counted, chosen)).astype(np.float64)
     some = weight > 0
     if not some.all():
-        weight, whole, chosen = weight[some], whole[some], chosen[some]
-        Z = (
-            Z[rows.vector(np.flatnonzero(some))]
-            if is_tensor(Z)
-            else np.ascontiguousarray(Z.T[:, some]).T
-        )
+        kept = np.flatnonzero(some)
+        weight, whole, chosen = weight[kept], whole[kept], chosen[kept]
+        Z = np.ascontiguousarray(Z.T[:, kept]).T if near is _HERE else Z[near.vector(kept)]
     y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
     # What is left out is one example, with the weight that the bound on leverage leaves it.
@@ -118,9 +120,10 @@ def draw_rows(objective: Fitted) -> Drawn | None:
     if objective.each is not None:
         one = np.array(objective.each)[objective.loss.layout.codes(y)]
     unit = np.minimum(whole, one) * (weight / whole)
-    near = rows if is_tensor(Z) else _HERE
-    beside = near.vector(y), near.vector(unit), near.vector(np.ones(len(y)))
-    return Drawn(Z, y, weight * share, unit, whole, every, beside, near)
+    own: tuple[Any, ...] = y, unit, np.ones(len(y))
+    if near is not _HERE:
+        own = tuple(map(near.vector, own))
+    return Drawn(Z, y, weight * share, unit, whole, every, own, near)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +240,7 @@ def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Fl
     """Return the raw scores of the drawn rows as if each had not been trained on."""
     if objective.newton_columns is None or not drawn.every:
         return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
-    Zt, d = drawn.columns, objective.design.n_features
+    Zt, d = drawn.Z.T, objective.design.n_features
     alone, settled = alone_scores(
         Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,
         objective.l2, d, objective.total, LEAST_REST,

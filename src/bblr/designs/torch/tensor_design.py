@@ -202,7 +202,7 @@ class TorchDesign(Design):
         self, own: Tensor, shift: Any, y: Vector, weight: Vector, loss: Loss
     ) -> tuple[Tensor, Tensor]:
         """Return value, slopes and gradient in one tensor, and the scores."""
-        run, known = self._kernels(loss) if own.ndim == 1 else None, parameters_of(loss.fused)
+        run, known = self._kernels(loss), parameters_of(loss.fused)
         if run is not None and known is not None:
             level = torch.as_tensor(shift, dtype=torch.float64, device=self.device)
             plane = torch.cat([own.double(), level.reshape(1)])
@@ -302,6 +302,7 @@ class TorchDesign(Design):
         centre: Floats,
         scale: Floats,
         fit_intercept: bool,
+        dense: bool,
         **settings: Any,
     ) -> TensorObjective | TensorScores | None:
         """Return the objective with its parameters on the device."""
@@ -311,12 +312,14 @@ class TorchDesign(Design):
         kind = self.parts[0].dtype if self._narrow else torch.float64
 
         def run(coef: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
-            return self._fused((coef if coef.ndim == 1 else coef.T).to(kind), *others)
+            return self._fused(coef.to(kind), *others)
 
         loss = settings["loss"]
         if loss.n_scores > 1:
             own = {name: settings[name] for name in ("y", "weight", "loss", "l2", "unit")}
             return TensorScores(run, origin, inverse, fit_intercept, **own)
+        if not dense:
+            return None
         given = run, self._picked, origin, inverse, square_norm, fit_intercept
         kernels, known = self._kernels(loss), parameters_of(loss.fused)
         if kernels is None or known is None:

@@ -40,8 +40,9 @@ class TensorScores:
     Parameters
     ----------
     run : callable
-        Takes weights and intercepts in the units of the rows, labels, row weights and the loss;
-        returns value, slopes by the intercepts and gradient in one tensor, and the scores.
+        Takes weights, a column for each score, and intercepts in the units of the rows, labels,
+        row weights and the loss; returns value, slopes by the intercepts and gradient in one
+        tensor, and the scores.
     centre, inverse : tensor of shape (n_features,)
         Centre and inverse scale of each feature.
     fit_intercept : bool
@@ -72,7 +73,8 @@ class TensorScores:
         u = there[:, :d]
         coef = u * self.inverse
         shift = there[:, d] if self.fit_intercept else 0.0
-        sums, raw = self.run(coef, shift - coef @ self.centre, self.y, self.weight, self.loss)
+        level = shift - coef @ self.centre
+        sums, raw = self.run(coef.T, level, self.y, self.weight, self.loss)
         slopes = sums[1 : 1 + classes, None]
         pulled = sums[1 + classes :].reshape(classes, d) - slopes * self.centre
         gradient = torch.addcmul(self.l2 * u, pulled, self.inverse)
