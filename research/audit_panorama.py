@@ -24,7 +24,7 @@ from bblr.comparison.document import shown, terminal_table
 from bblr.comparison.session import say
 from research.benchmarks.families import TIME_RATIO, time_audits
 from research.core.cases import Run
-from research.core.thresholds import Threshold, Verdict, verdict_frame
+from research.core.thresholds import Threshold, Verdict, verdict_table
 from research.panorama.cells import ONE_WAY
 from research.studies.audit import ESTIMATORS, Audit
 
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "at the number of flips",
     )
     console.print(terminal_table(tables(found)), "")
-    console.print(terminal_table(verdict_frame(verdicts(found, ratio)), wrap=("Figure",)))
+    console.print(verdict_table(verdicts(found, ratio)))
     return 0
 
 

@@ -34,7 +34,7 @@ from bblr.comparison.records import Record
 from bblr.comparison.session import say
 from bblr.comparison.tasks import Task
 from research.core.cases import Run
-from research.core.thresholds import Threshold, Verdict, verdict_frame
+from research.core.thresholds import Threshold, Verdict, verdict_table
 from research.panorama.cells import make_part, scaled
 from research.panorama.scores import pack, unpack
 
@@ -232,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(terminal_table(shown), "")
     shown = times(found).map("{:.2f}".format).reset_index(names="time over plain")
     console.print(terminal_table(shown), "")
-    console.print(terminal_table(verdict_frame(verdicts(found)), wrap=("Figure",)))
+    console.print(verdict_table(verdicts(found)))
     return 0
 
 

@@ -18,12 +18,11 @@ from rich.console import Console
 
 from bblr._atomic import whole_file
 from bblr._settings import SettingError
-from bblr.comparison.document import terminal_table
 from bblr.comparison.records import Record
 from bblr.comparison.session import DONE, FAILED, INTERRUPTED, LiveProgress, failures, say
 from bblr.comparison.tasks import Task, run_tasks
 from research.core.machine import machine, stolen
-from research.core.thresholds import MISSED, Threshold, Verdict, tally, verdict_frame
+from research.core.thresholds import MISSED, Threshold, Verdict, tally, verdict_table
 
 __all__ = [
     "Case", "Measured", "Outcome", "Run", "Unavailable", "available", "case", "merged", "pick",
@@ -225,7 +224,7 @@ class Outcome:
             return
         say(console, f"{self.case.name} ({self.seconds:.1f} s)")
         if self.verdicts:
-            console.print(terminal_table(verdict_frame(self.verdicts), wrap=("Figure",)))
+            console.print(verdict_table(self.verdicts))
         for note in self.measured.notes:
             say(console, f"    {note}")
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
+from rich.table import Table
 
-from bblr.comparison.document import DASH
+from bblr.comparison.document import DASH, terminal_table
 
 __all__ = [
     "MET", "MISSED", "NOT_JUDGED", "NOT_RUN", "REPORTED", "Relation", "Threshold", "Verdict",
-    "number", "tally", "verdict_frame",
+    "number", "tally", "verdict_frame", "verdict_table",
 ]  # fmt: skip
 
 MET, MISSED, NOT_RUN, NOT_JUDGED, REPORTED = "met", "missed", "not run", "not judged", "reported"
@@ -121,6 +122,11 @@ def verdict_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
         for v in verdicts
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["Figure", "Measured", "Threshold", "Status"])
+
+
+def verdict_table(verdicts: Iterable[Verdict]) -> Table:
+    """Lay the verdicts out for a terminal, where names and notes share what width there is."""
+    return terminal_table(verdict_frame(verdicts), wrap=("Figure", "Measured"))
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:

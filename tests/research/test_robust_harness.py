@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
-from research.core.thresholds import MET, MISSED
+from research.core.thresholds import MET, MISSED, verdict_table
 from research.panorama.scores import pack
 from research.robust import BOOSTED, CONDITIONS, METHODS, errors, times, verdicts
 
@@ -38,3 +41,12 @@ def test_targets_are_met_and_missed():
     missed = [verdict.name for verdict in verdicts(made(41)) if verdict.status == MISSED]
     # All but time, flip rates and rows touched.
     assert len(missed) == 2 * 2 * len(CONDITIONS) + 1
+
+
+def test_figures_can_be_read_on_a_narrow_terminal():
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(verdict_table(verdicts(made(41))))
+    lines = console.export_text().splitlines()
+    assert "LightGBM, clean" in lines[2] and max(map(len, lines)) <= 80
+    # A word a line would take more.
+    assert len(lines) <= 4 * len(list(verdicts(made(41))))
