@@ -206,3 +206,22 @@ def test_the_remedy_for_text_columns_works():
 def test_gaps_in_a_frame_are_told_as_such():
     with pytest.raises(ValueError, match="Input X contains NaN"):
         BBLRClassifier().fit(pd.DataFrame({"a": [None, *range(19)]}, dtype=object), Y)
+
+
+def test_parameters_are_checked_again_once_they_change(monkeypatch):
+    checks = []
+    check = BBLRClassifier._validate_params
+    monkeypatch.setattr(
+        BBLRClassifier, "_validate_params", lambda self: (checks.append(1), check(self))
+    )
+    model = BBLRClassifier(max_iter=7).fit(X, Y)
+    clone(model).fit(X, Y)
+    assert len(checks) <= 1
+    for name, value in (("max_iter", 7.5), ("max_iter", 0), ("tol", -1.0), ("prior", "strong")):
+        with pytest.raises(ValueError, match=name):
+            clone(model).set_params(**{name: value}).fit(X, Y)
+    changing = {0: 1.0, 1: 1.0}
+    model = BBLRClassifier(class_weight=changing).fit(X, Y)
+    changing[1] = -1.0
+    with pytest.raises(ValueError, match="class_weight"):
+        model.fit(X, Y)
