@@ -9,7 +9,7 @@ from bblr._numeric.elementary import EXACT, exp_minus_abs, logarithm
 ULPS = 4.0
 
 
-@njit(**{**EXACT, "cache": False})
+@njit(**EXACT)
 def exp_of(x):
     out = np.empty(len(x))
     for i in range(len(x)):
@@ -17,7 +17,7 @@ def exp_of(x):
     return out
 
 
-@njit(**{**EXACT, "cache": False})
+@njit(**EXACT)
 def log_of(x):
     out = np.empty(len(x))
     for i in range(len(x)):

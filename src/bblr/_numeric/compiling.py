@@ -1,16 +1,58 @@
-"""What happens around a compilation: a line on a terminal, and no collection of garbage."""
+"""What happens around a compilation: a cache, a line on a terminal, no collection of garbage."""
 
 from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import numba
 from numba.core import event
+from numba.core.caching import FunctionCache
 
-__all__ = ["watch_compilation"]
+__all__ = ["njit", "watch_compilation"]
 
 _NOTICE = "bblr: compiling for this machine, once; later fits start at once (see bblr warm-up).\n"
+
+
+class _Cache(FunctionCache):
+    """Compiled code on disk, or none where it cannot be read or written.
+
+    A cache spares time and nothing else: whatever is wrong with one, a fit goes on.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled before; None where that is nothing, or damaged."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling nonsense may raise anything
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what has been compiled, where there is room."""
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile as numba does, and keep the code wherever a place for it is found.
+
+    numba's own `cache=True` fails where there is none: in a read-only package without a home.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        compiled = numba.njit(**options)(function)
+        # It is the plain function where compilation is switched off.
+        if hasattr(compiled, "enable_caching"):
+            with suppress(RuntimeError, OSError):
+                compiled._cache = _Cache(function)
+        return compiled
+
+    return decorated
 
 
 class _Around(event.Listener):

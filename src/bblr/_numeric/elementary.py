@@ -10,15 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
-from bblr._numeric.compiling import watch_compilation
+from bblr._numeric.compiling import njit, watch_compilation
 
 # `error_model="numpy"` drops the division check that would keep a loop scalar; the fast-math flags
 # allow sums to be re-ordered into lanes but keep NaN and infinity meaningful.
-JIT: dict[str, Any] = {
-    "cache": True,
+JIT: Any = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},

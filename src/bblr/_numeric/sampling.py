@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT
 
 # The reciprocal of a subnormal number is infinite: divisions stay divisions.

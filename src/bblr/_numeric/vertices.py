@@ -10,8 +10,8 @@ thus stands for the best of the 2^(D-1) cells around it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, INNER, JIT
 
 # Scores and slopes below this share of a row's length are rounding errors.

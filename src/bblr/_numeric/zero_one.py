@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT
 from bblr._numeric.layouts import FAR, layout
 from bblr._numeric.tensors import beside, is_tensor, namespace

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT, exp_minus_abs, logarithm
 
 _LEAST = 1e-300

@@ -9,12 +9,11 @@ coordinates are uncorrelated.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, INNER, JIT
 from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, value_gradient
 from bblr.losses.fused import FusedLoss
@@ -42,10 +41,7 @@ def _value_gradient(Zt, y, weight, fused, l2, penalised, theta, raw, residual, g
     raise NotImplementedError  # compiled code has the one that suits the loss
 
 
-_UNCACHED: Any = {**JIT, "cache": False}
-
-
-@overload(_value_gradient, jit_options=_UNCACHED)
+@overload(_value_gradient, jit_options=JIT)
 def _suited(Zt, y, weight, fused, l2, penalised, theta, raw, residual, gradient):
     return _one_score if fused.instance_class is FusedLoss else _several_scores
 

@@ -11,8 +11,8 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, JIT
 from bblr._numeric.sampling import systematic
 from bblr.losses.fused import FusedLoss, positive_weights, value_residual

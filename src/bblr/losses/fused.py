@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, exp_minus_abs, logarithm
 from bblr._numeric.threads import map_ranges
 

@@ -8,9 +8,9 @@ is the logarithm of a product, taken once for every sixteen rows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT, exp_minus_abs, logarithm
 from bblr._numeric.threads import map_ranges
 from bblr.losses.fused import SIGMOID, FusedLoss

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 
 Floats = NDArray[np.float64]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-_CODE: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+from bblr._numeric.compiling import njit
+
+_CODE: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 @njit(**_CODE)

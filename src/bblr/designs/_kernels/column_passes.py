@@ -8,8 +8,8 @@ of its residuals, may be visited in any order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import EXACT, JIT
 from bblr.losses.fused import value_residual
 

@@ -8,8 +8,8 @@ one; sums over rows are float64 in any case.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT
 from bblr.designs._kernels.passes import Passes
 from bblr.losses.fused import value_residual

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import EXACT, JIT
 from bblr.designs._kernels.passes import Passes
 from bblr.losses.fused import value_residual

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import exp, log, sqrt
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs, logarithm
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 from bblr.designs.small_tables import cholesky, second_moments
 from bblr.losses.fused import fisher_weights, value_residual
