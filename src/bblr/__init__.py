@@ -8,6 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from _bblr_command import Kept
 from bblr._version import __version__
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ if not TYPE_CHECKING:  # Type checkers know the names from above, and no others.
 
     def __getattr__(name: str) -> Any:
         if name in _HOMES:
-            globals()[name] = value = getattr(import_module(f"bblr.{_HOMES[name]}"), name)
+            with Kept():
+                home = import_module(f"bblr.{_HOMES[name]}")
+            globals()[name] = value = getattr(home, name)
             return value
         modules = {entry.name for entry in iter_modules(__path__)}
         if name in modules and not name.startswith("_"):

@@ -2,11 +2,15 @@
 
 import gc
 import sys
+from threading import Thread
 from types import SimpleNamespace
 
+from numba import njit
+from numba.core import event
 from typer.testing import CliRunner
 
-from bblr._numeric.compiling import _Around
+from _bblr_command import Kept
+from bblr._numeric.compiling import _Teller
 from bblr.cli import app
 
 
@@ -23,36 +27,53 @@ def compilation(module):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
 
 
-def compiled(watch, *modules):
-    for module in modules:
-        watch.on_start(compilation(module))
-    assert not gc.isenabled()
-    for module in modules:
-        watch.on_end(compilation(module))
-    assert gc.isenabled()
-
-
 def test_a_terminal_is_told_once(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    watch = _Around()
-    compiled(watch, "numba.np.arrayobj")
+    teller = _Teller()
+    teller.on_start(compilation("numba.np.arrayobj"))
     assert capsys.readouterr().err == ""
-    compiled(watch, "bblr.losses.fused", "bblr.losses.fused")
-    compiled(watch, "bblr.losses.fused")
+    for _ in range(3):
+        teller.on_start(compilation("bblr.losses.fused"))
     assert capsys.readouterr().err.count("compiling") == 1
 
 
 def test_a_log_is_not(capsys):
-    compiled(_Around(), "bblr.losses.fused")
+    _Teller().on_start(compilation("bblr.losses.fused"))
     assert capsys.readouterr().err == ""
+
+
+def test_garbage_lies_while_code_is_compiled_or_loaded_from_the_cache():
+    seen = []
+
+    class Witness(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compiler_lock", Witness()):
+        njit(lambda x: x + 1)(1)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
 
 
 def test_garbage_stays_as_it_was():
     gc.disable()
     try:
-        watch = _Around()
-        watch.on_start(compilation("bblr.losses.fused"))
-        watch.on_end(compilation("bblr.losses.fused"))
+        with Kept():
+            pass
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_the_last_of_several_threads_collects_again():
+    with Kept():
+        other = Thread(target=lambda: Kept().__enter__())
+        other.start()
+        other.join()
+    assert not gc.isenabled()
+    Kept().__exit__()
+    assert gc.isenabled()

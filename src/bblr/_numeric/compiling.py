@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +10,8 @@ from typing import Any
 import numba
 from numba.core import event
 from numba.core.caching import FunctionCache
+
+from _bblr_command import Kept
 
 __all__ = ["njit", "watch_compilation"]
 
@@ -55,35 +56,36 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorated
 
 
-class _Around(event.Listener):
-    """Writes the line at the first function of this package that is not in the cache.
-
-    A compiler makes so many objects that the collector would look through all modules again and
-    again: a tenth of the time.
-    """
+class _Teller(event.Listener):
+    """Writes the line at the first function of this package that is not in the cache."""
 
     told = False
-    depth = 0
-    collecting = True
 
     def on_start(self, event: Any) -> None:
         """Tell of a compilation that begins."""
-        if not self.depth:
-            self.collecting = gc.isenabled()
-            gc.disable()
-        self.depth += 1
         module = event.data["dispatcher"].py_func.__module__
-        if not self.told and module.startswith("bblr.") and sys.stderr.isatty():
-            sys.stderr.write(_NOTICE)
-        self.told = self.told or module.startswith("bblr.")
+        if not self.told and module.startswith("bblr."):
+            self.told = True
+            if sys.stderr.isatty():
+                sys.stderr.write(_NOTICE)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+class _Keeper(event.Listener):
+    """Lets garbage lie while code is compiled or comes from the cache."""
+
+    def on_start(self, event: Any) -> None:
+        """Stop collecting."""
+        Kept().__enter__()
 
     def on_end(self, event: Any) -> None:
         """Collect garbage again."""
-        self.depth -= 1
-        if not self.depth and self.collecting:
-            gc.enable()
+        Kept().__exit__()
 
 
 def watch_compilation() -> None:
     """Tell people at a terminal, once a process, that code is being compiled, and do it faster."""
-    event.register("numba:compile", _Around())
+    event.register("numba:compile", _Teller())
+    event.register("numba:compiler_lock", _Keeper())
