@@ -53,6 +53,33 @@ def leads_out(X: Any) -> bool:
     return entries > 0 and not 0 <= int(used.min()) <= int(used.max()) < minor
 
 
+def plain_labels(y: Any) -> Any:
+    """Return labels of pandas' own types as NumPy's of the same kind, and others as they are.
+
+    scikit-learn turns nullable integers and truth values into floats, where integers beyond 2**53
+    are no longer told apart.
+    """
+    if hasattr(y, "iloc") and y.shape == (len(y), 1):
+        return np.asarray(plain_labels(y.iloc[:, 0]))[:, np.newaxis]
+    dtype: Any = getattr(y, "dtype", None)
+    if not hasattr(dtype, "na_value"):
+        return y
+    missing = np.flatnonzero(y.isna())
+    if len(missing):
+        raise missing_labels(missing)
+    if hasattr(dtype, "categories"):
+        return plain_labels(y.astype(dtype.categories.dtype))
+    return np.asarray(y, dtype=getattr(dtype, "numpy_dtype", None))
+
+
+def missing_labels(rows: Any) -> ValueError:
+    """Return the error for labels that are missing in these rows."""
+    return ValueError(
+        f"Input y contains NaN: {len(rows)} label(s) are missing, the first in row {rows[0]}, "
+        "counted from 0. Remove the rows without a label."
+    )
+
+
 def square_norms(X: Any) -> NDArray[np.float64]:
     """Return the squared length of each row of an array or a sparse matrix."""
     sparse = issparse(X)

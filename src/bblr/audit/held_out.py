@@ -23,12 +23,13 @@ from sklearn.utils.validation import (
 )
 
 from bblr._checks import check_number
+from bblr._numeric.arrays import plain_labels
 from bblr._numeric.tensors import local
 from bblr.audit.models import Floats, class_scores, fitted
 from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
 from bblr.inputs.in_memory import rows_in_memory
-from bblr.inputs.labels import found_classes
+from bblr.inputs.labels import found_classes, refuse_missing
 from bblr.training.folds import Fold
 
 # Rows that show what the columns of a decision function mean.
@@ -53,10 +54,9 @@ def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
     X = rows_in_memory(X)
     if y is None:
         raise ValueError("y must hold the labels to audit, got None.")
-    y = column_or_1d(local(y), warn=True)
+    y = column_or_1d(plain_labels(local(y)), warn=True)
     check_consistent_length(X, y)
-    if any(map(_is_missing, y.tolist())):
-        raise ValueError("y holds missing labels; fill them in or leave these rows out.")
+    refuse_missing(y)
     assert_all_finite(y, input_name="y")
     classes = found_classes(y)
     codes = np.searchsorted(classes, y)
@@ -72,12 +72,6 @@ def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
         # Rows and columns of a kernel are selected by position, not by the names of a frame.
         X = np.asarray(X)
     return Labelled(X, y, classes, codes, weight)
-
-
-def _is_missing(label: Any) -> bool:
-    # None, NaN, and pandas' missing values, which cannot be compared.
-    missing = label is None or type(label).__name__ in ("NAType", "NaTType")
-    return missing or (isinstance(label, float) and label != label)
 
 
 def make_folds(cv: Any, data: Labelled, random_state: Any, groups: Any = None) -> list[Fold]:

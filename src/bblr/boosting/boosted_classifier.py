@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bblr._checks import all_or_nothing
+from bblr._numeric.arrays import plain_labels
 from bblr._numeric.layouts import layout
 from bblr.boosting.steps import Floats, Rho
 from bblr.losses import Plateaus
@@ -115,6 +116,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return valid rows and labels."""
+        y = plain_labels(y)
         if _is_frame(X):
             # The library knows kinds of columns.
             validate_data(self, X, y, skip_check_array=True)
@@ -145,7 +147,7 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             )
         found = []
         for (X, y), weight in zip(parts, weights, strict=True):
-            y = column_or_1d(y)
+            y = column_or_1d(plain_labels(y))
             if not np.isin(y, self.classes_).all():
                 raise ValueError("eval_set must hold no class that the training rows lack.")
             found.append(WatchedRows(self._rows(X), np.searchsorted(self.classes_, y), weight))

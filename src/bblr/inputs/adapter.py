@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import plain_labels
 from bblr._numeric.tensors import as_numpy, local
 from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
@@ -115,7 +116,7 @@ class Adapter(ABC):
         """Return labels to compare predictions with."""
         if isinstance(y, str):
             raise no_columns(y)
-        return local(y)
+        return plain_labels(local(y))
 
     def callback_data(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """Return the training data for callbacks."""

@@ -61,7 +61,9 @@ class DaskAdapter(Adapter):
 
     def labels(self, y: Any) -> Any:
         """Return labels to compare predictions with."""
-        return self.here(y)
+        from dask.base import compute
+
+        return super().labels(compute(y)[0])
 
     def callback_data(self, y: Any, sample_weight: Any) -> tuple[()]:
         """Return the training data for callbacks: none, since there are no arrays."""

@@ -12,6 +12,7 @@ from sklearn import config_context
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import validate_data
 
+from bblr._numeric.arrays import plain_labels
 from bblr.designs import RowSource, Shards, StreamedDesign, make_design
 from bblr.designs.stream.mapped import (
     BLOCK_BYTES,
@@ -104,7 +105,7 @@ class MapAdapter(ArrayAdapter):
 
 def streamed_training(given: Adapter, source: RowSource, y: Any, sample_weight: Any) -> Training:
     """Check rows and labels as scikit-learn would, in one pass, and encode the labels."""
-    estimator = given.estimator
+    estimator, y = given.estimator, plain_labels(y)
     with config_context(array_api_dispatch=False):
         # scikit-learn checks y, sets n_features_in_ and removes names of an earlier fit.
         validate_data(estimator, source, y, skip_check_array=True)

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.utils.validation import validate_data
 
-from bblr._numeric.arrays import leads_out
+from bblr._numeric.arrays import leads_out, plain_labels
 from bblr._numeric.tensors import local
 from bblr.designs import Design, make_design
 from bblr.designs.dense import surely_finite
@@ -82,7 +82,7 @@ class ArrayAdapter(Adapter):
             return validate_data(
                 self.estimator,
                 self.X,
-                *y,
+                *map(plain_labels, y),
                 reset=reset,
                 accept_sparse=sparse,
                 dtype=[np.float64, np.float32],

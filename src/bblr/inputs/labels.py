@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight
 
 from bblr._checks import LARGEST
+from bblr._numeric.arrays import missing_labels
 from bblr._numeric.layouts import layout_for
 from bblr._numeric.tensors import as_numpy
 from bblr.designs.rows import Rows
@@ -87,13 +88,26 @@ def encode(estimator: Any, labels: Labels) -> tuple[Any, Any, Any, Floats, Float
 
 @contextmanager
 def naming_labels() -> Iterator[None]:
-    """Name the input in scikit-learn's error: for labels that are objects it does not."""
+    """Name the input in errors of scikit-learn and pandas about labels that are objects."""
     try:
         yield
-    except ValueError as error:
-        if str(error).strip() != "Input contains NaN":
+    except (ValueError, TypeError) as error:
+        if str(error).strip() not in ("Input contains NaN", "boolean value of NA is ambiguous"):
             raise
         raise ValueError("Input y contains NaN: remove the rows without a label.") from None
+
+
+def refuse_missing(y: NDArray[Any]) -> None:
+    """Raise a ValueError if labels that are objects are missing."""
+    missing = [row for row, label in enumerate(y.tolist()) if is_missing(label)]
+    if missing:
+        raise missing_labels(missing)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or one of pandas' missing values, which cannot be compared."""
+    missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+    return missing or (isinstance(label, float) and label != label)
 
 
 def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
@@ -103,7 +117,11 @@ def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
         if y.ndim != 1 or y.dtype.kind not in _CLASSES:
             check_classification_targets(y)
         return np.unique(y[counted])
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
+        if y.dtype == object:
+            refuse_missing(y)
+        if isinstance(error, ValueError):
+            raise
         raise ValueError(
             f"y must hold labels of one kind that can be put in order: {error}. Turn them into "
             "text or numbers, for instance by [str(label) for label in y]."

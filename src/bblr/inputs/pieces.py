@@ -15,9 +15,10 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from bblr._numeric.arrays import plain_labels
 from bblr.designs.dense import surely_finite
 from bblr.inputs.in_memory import check_indices
-from bblr.inputs.labels import refuse_negative
+from bblr.inputs.labels import naming_labels, refuse_missing, refuse_negative
 
 
 def resolve_client(client: Any) -> Any:
@@ -179,6 +180,8 @@ def row_values(values: Any, n: int, name: str) -> NDArray[Any] | None:
     """Validate labels or weights of all rows, or of those of a partition."""
     if values is None:
         return None
+    if name == "y":
+        values = plain_labels(values)
     values = column_or_1d(np.asarray(values), warn=True)
     if len(values) != n:
         raise ValueError(
@@ -187,9 +190,10 @@ def row_values(values: Any, n: int, name: str) -> NDArray[Any] | None:
         )
     if name == "sample_weight":
         values = np.asarray(values, dtype=np.float64)
-    assert_all_finite(values, input_name=name)
+    with naming_labels():
+        assert_all_finite(values, input_name=name)
     if name == "sample_weight":
         refuse_negative(values)
-    if values.dtype.kind == "O" and any(value is None or value != value for value in values):
-        raise ValueError("Input y contains missing labels.")
+    if values.dtype.kind == "O":
+        refuse_missing(values)
     return values

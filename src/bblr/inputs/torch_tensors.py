@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bblr._numeric.arrays import as_dense
+from bblr._numeric.arrays import as_dense, plain_labels
 from bblr._numeric.tensors import as_numpy, find_device, import_torch, is_tensor, local
 from bblr.designs import Design, make_design
 from bblr.designs.gram.expansion_design import Expansion
@@ -223,7 +223,7 @@ class _TensorLabels(Labels):
             # Not every type of whole numbers can be sorted and searched for; long ones can.
             self._own = (y if y.is_floating_point() else y.long()).contiguous()
         else:
-            self.y = column_or_1d(y, warn=True)
+            self.y = column_or_1d(plain_labels(y), warn=True)
             with naming_labels():
                 assert_all_finite(self.y, input_name="y")
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import plain_labels
 from bblr._numeric.layouts import layout
 
 Floats = NDArray[np.float64]
@@ -47,7 +48,7 @@ def log_odds_against(decision: Any, codes: NDArray[np.intp], gamma: float) -> Fl
 
 def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return the number of each label among the sorted classes, or raise an error."""
-    labels = np.asarray(y)
+    labels = np.asarray(plain_labels(y))
     if labels.ndim != 1:
         raise ValueError(f"y must be one column of labels, got an array of shape {labels.shape}.")
     known = np.isin(labels, classes)

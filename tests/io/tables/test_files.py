@@ -160,3 +160,27 @@ def test_dropped_columns_need_not_make_sense(write):
     X, _, names = read_table(write(text), drop=["id"])
     assert names == ["a"]
     np.testing.assert_array_equal(X[:, 0], np.arange(60) % 7)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [("007", "7"), ("01", "02"), ("+1", "+01"), (2**53, f"{2**53 + 1}.0"), (2**63, 2**63 + 1),
+     (2**64, 2**64 + 1)],
+)  # fmt: skip
+def test_labels_that_numbers_would_merge_are_texts(write, cells):
+    rows = "".join(f"{i},{cells[i % 2]}\n" for i in range(8))
+    _, y, _ = read_table(write("a,y\n" + rows))
+    assert sorted(set(y.tolist())) == sorted(map(str, cells))
+
+
+def test_labels_of_several_files_are_not_merged(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,7\n2,8\n3,7\n4,8\n")
+    (tmp_path / "b.csv").write_text("a,y\n4,007\n5,008\n6,007\n7,008\n")
+    _, y, _ = read_table([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert y.tolist() == [*["7", "8"] * 2, *["007", "008"] * 2]
+
+
+def test_labels_beyond_63_bits_in_parquet(tmp_path):
+    labels = np.array([2**63, 2**63 + 1] * 4, dtype=np.uint64)
+    pd.DataFrame({"a": range(8), "y": labels}).to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet")[1].tolist() == labels.tolist()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+_LEADING_ZERO = re.compile(r"[-+]?0\d")
+_TRUTH = {"true": True, "false": False}
 # What may stand among texts.
 _CELLS = (str, Number, bool, date, np.generic)
 # What Python objects may be that are numbers all the same.
@@ -57,6 +59,36 @@ def texts(column: pd.Series) -> pd.Series:
         if np.all((whole == np.rint(whole)) & (np.abs(whole) < 2.0**53)):
             values = values.astype(np.int64)
     return values.astype(str).str.strip()
+
+
+def read_classes(column: pd.Series) -> pd.Series:
+    """Return cells read as texts as the numbers or truth values they are, if that tells as much.
+
+    ``7`` and ``007`` are one number and two classes, and floats merge integers beyond 2**53.
+    """
+    import pandas as pd
+
+    codes, different = column.factorize()
+    cells = [str(cell).strip() for cell in different]
+    if any(map(_LEADING_ZERO.match, cells)):
+        return column
+    if {cell.lower() for cell in cells} <= _TRUTH.keys():
+        values = pd.Series([_TRUTH[cell.lower()] for cell in cells], dtype=object)
+    else:
+        try:
+            values = pd.to_numeric(pd.Series(cells, dtype=object))
+        except ValueError:
+            return column
+        if not _tells_apart(values):
+            return column
+    return values.reindex(codes).set_axis(column.index).infer_objects()
+
+
+def _tells_apart(values: pd.Series) -> bool:
+    """Whether numbers read from different texts differ as the texts do, as int64 or floats."""
+    if values.dtype.kind != "f":
+        return values.dtype == np.int64
+    return not values[values.abs() >= 2.0**53].duplicated().any()
 
 
 def is_number(text: str) -> bool:

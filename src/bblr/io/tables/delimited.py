@@ -12,6 +12,7 @@ from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from bblr.io.columns.cell_values import read_classes
 from bblr.io.tables.opening import NUMBER, DataFile, require
 
 if TYPE_CHECKING:
@@ -70,7 +71,11 @@ class DelimitedRows:
         self.may_have_commas = self.delimiter != ","
 
     def blocks(
-        self, rows: int | None, wanted: Collection[str], as_text: Collection[str]
+        self,
+        rows: int | None,
+        wanted: Collection[str],
+        as_text: Collection[str],
+        classes: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Yield so many rows at a time, or all of them at once.
 
@@ -85,13 +90,17 @@ class DelimitedRows:
             The columns to return.
         as_text : collection of str
             Columns whose cells stay texts, even where they look like numbers.
+        classes : collection of str, default=()
+            Columns whose cells stay texts where numbers would merge some: ``7`` and ``007``.
         """
-        types = dict.fromkeys((name for name in as_text if name in self._header), str)
+        types = dict.fromkeys((n for n in (*as_text, *classes) if n in self._header), str)
         found = False
         while text := self._whole(rows):
             frame = self._parsed(text, types)
             if len(frame):
                 found = True
+                read = {name: read_classes(frame[name]) for name in classes}
+                frame = frame.assign(**read)
                 yield frame[[name for name in self.names if name in wanted]]
         if not found:
             raise ValueError(f"{self.name} has a header but no rows; add the data")

@@ -104,7 +104,9 @@ def labels(column: pd.Series, what: str) -> np.ndarray:
     if text:
         return cells.to_numpy().astype(str)
     if present.dtype.kind in _LABEL_TYPES:
-        y = present.to_numpy(dtype=_LABEL_TYPES[present.dtype.kind])
+        kind = present.dtype.kind
+        large = kind == "u" and int(present.max()) >= 2**63
+        y = present.to_numpy(dtype=np.uint64 if large else _LABEL_TYPES[kind])
         check_finite_labels(y, what, column.index[0])
         return y
     raise ValueError(

@@ -81,7 +81,8 @@ def read_table(
     X : ndarray or csr_matrix of float64, shape (rows, features)
         The features; a CSR matrix for svmlight.
     y : ndarray of shape (rows,)
-        The labels as they stand in the file: text, whole numbers, or true/false.
+        The labels as they stand in the file: text, whole numbers, or true/false. Those of a CSV
+        file that would merge as numbers, such as ``7`` and ``007``, stay text.
     feature_names : list of str
         A name for each column of `X`; ``x1``, ``x2``, … for svmlight.
 

@@ -37,11 +37,16 @@ class TableRows(Protocol):
     may_have_commas: bool
 
     def blocks(
-        self, rows: int | None, wanted: Collection[str], as_text: Collection[str]
+        self,
+        rows: int | None,
+        wanted: Collection[str],
+        as_text: Collection[str],
+        classes: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Yield the wanted columns of so many rows at a time; None stands for all rows.
 
-        The cells of columns `as_text` stay texts where the format leaves it open.
+        Where the format leaves it open, the cells of columns `as_text` stay texts, and those of
+        `classes` where some would be merged as numbers.
         """
         ...
 
@@ -107,7 +112,11 @@ class ArrowRows:
                 yield from (batch.slice(start, rows) for start in range(0, len(batch), rows))
 
     def blocks(
-        self, rows: int | None, wanted: Collection[str], as_text: Collection[str]
+        self,
+        rows: int | None,
+        wanted: Collection[str],
+        as_text: Collection[str],
+        classes: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Yield the wanted columns of so many rows at a time; None stands for all rows."""
         with self._sound():
@@ -149,7 +158,11 @@ class SheetRows:
         self.notes = [f"read from sheet {sheets[0]!r} of {len(sheets)}"] if sheets[1:] else []
 
     def blocks(
-        self, rows: int | None, wanted: Collection[str], as_text: Collection[str]
+        self,
+        rows: int | None,
+        wanted: Collection[str],
+        as_text: Collection[str],
+        classes: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Yield the wanted columns of so many rows at a time; None stands for all rows."""
         frame = self._frame[[name for name in self.names if name in wanted]]

@@ -189,7 +189,7 @@ def _check_alike(rows: TableRows, names: list[str], first: str) -> None:
 
 
 def _whole(rows: TableRows, chosen: ColumnChoices) -> pd.DataFrame:
-    for frame in rows.blocks(None, rows.names, chosen.as_text):
+    for frame in rows.blocks(None, rows.names, chosen.as_text, [str(chosen.target)]):
         if len(frame):
             return frame
     raise ValueError(f"{rows.name} holds no rows; add the data")
