@@ -10,6 +10,8 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
+from bblr._atomic import whole_file
+
 __all__ = ["COLOURS", "GREY", "chart"]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the pale yellow.
@@ -34,4 +36,5 @@ def chart(path: Path, width: float, height: float) -> Iterator[Figure]:
         yield figure
         form = path.suffix[1:].lower()
         metadata = {"Date": None} if form == "svg" else {}
-        figure.savefig(path, format=form, dpi=150, metadata=metadata)
+        with whole_file(path) as file:
+            figure.savefig(file, format=form, dpi=150, metadata=metadata)

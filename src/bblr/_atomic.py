@@ -14,7 +14,9 @@ __all__ = ["whole_file"]
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that gets its name when the block ends, and vanishes when it fails."""
-    hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Of its own: other threads, and processes of the same number in other containers, may write to
+    # the same place, and the last of them wins.
+    hidden = path.with_name(f".bblr-{os.urandom(12).hex()}.part")
     try:
         with hidden.open("xb") as file:
             yield file
