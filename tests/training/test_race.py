@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bblr import BBLRClassifierCV
 from bblr.losses import Plateaus
@@ -95,3 +96,19 @@ def test_trials_of_one_seed_are_the_same_on_any_number_of_threads(monkeypatch):
     one = BBLRClassifierCV(random_state=0).fit(X, y)
     assert one.trials_ == several.trials_
     assert np.array_equal(one.coef_, several.coef_)
+
+
+def test_rounding_does_not_choose_among_equal_paths():
+    """Bounds on leverage make errors sums of fractions, which storage rounds one way or another."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=90)
+    X = rng.normal(size=(90, 4)) + 1.5 * np.eye(4)[y]
+    X[:5] *= 8.0
+    y[:9] = rng.integers(2, size=9)
+    dense, stored = (
+        BBLRClassifierCV(cv=2, l2s=[0.1, 1.0], random_state=0).fit(each, y)
+        for each in (X, sparse.csr_matrix(X))
+    )
+    assert [trial.path for trial in stored.trials_] == [trial.path for trial in dense.trials_]
+    errors = [trial.error for trial in dense.trials_]
+    np.testing.assert_allclose([trial.error for trial in stored.trials_], errors, rtol=1e-12)

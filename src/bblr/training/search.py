@@ -23,6 +23,8 @@ PLATEAUS = (1 / 102, 0.05, 0.1, 0.2, 0.3)
 _GROWTHS = (4.0, 8.0)
 # A path is behind by so many standard errors of the paired difference before it drops out.
 _CLEARLY = 2.0
+# Errors that are closer are equal: rounding must not choose.
+_EQUAL = 1e-9
 # No weaker penalty than a third of this is tried.
 _WEAKEST = 1e-3
 
@@ -128,7 +130,8 @@ class Slam:
     def _leader(self, n: int, weight: Floats) -> NDArray[np.bool_]:
         """Return the errors of the trial that has the fewest in the first rows, if it knows."""
         known = [row for row in self._wrong.values() if len(row) >= n]
-        return min(known, key=lambda row: float(weight[:n] @ row[:n]))
+        errors = np.array([weight[:n] @ row[:n] for row in known])
+        return known[_first_least(errors, _EQUAL * float(weight.sum()))]
 
     def _can_win(
         self, path: Path, wrong: NDArray[np.bool_], leader: NDArray[np.bool_], weight: Floats
@@ -144,8 +147,8 @@ class Slam:
         errors, own = wrong @ weight[:n], weight[:n] ** 2
         behind = errors - float(weight[:n] @ leader[:n])
         doubt = np.sqrt((wrong != leader[:n]) @ own)
-        ahead = errors < float(weight[:n] @ self._wrong[self.default][:n])
-        return bool(np.any(ahead & (behind <= _CLEARLY * doubt)))
+        standing, equal = float(weight[:n] @ self._wrong[self.default][:n]), _EQUAL * weight.sum()
+        return bool(np.any((errors < standing - equal) & (behind <= _CLEARLY * doubt + equal)))
 
     def _climb_plateaus(self, best: Trial, gammas: tuple[float, ...]) -> list[Trial]:
         """Walk to weaker and to stronger plateaus for as long as that helps."""
@@ -164,7 +167,7 @@ class Slam:
                 paths = [Path(prior, l2, gammas, bound) for l2 in near]
                 trials = self._try("plateaus", paths)
                 found += trials
-                if _best(trials).error >= reach or self.monitor.stopped:
+                if _best(trials).error >= reach - _EQUAL or self.monitor.stopped:
                     break
                 reach = _best(trials).error
         return found
@@ -196,7 +199,7 @@ class Slam:
         )
         total = float(weight @ per_row)
         error = float(np.sqrt(weight @ per_row**2))
-        if total <= self.evidence * error:
+        if total <= self.evidence * error * (1.0 + _EQUAL):
             self.monitor.log(f"kept the default: the best trial gains {total:.1f} ± {error:.1f}")
             return self.default
         return best.path
@@ -222,4 +225,9 @@ def _strength(plateaus: Plateaus) -> float:
 
 def _best(trials: Sequence[Trial]) -> Trial:
     # Among equals the first: the stronger penalty, the smaller gamma.
-    return min(trials, key=lambda trial: trial.error)
+    return trials[_first_least(np.array([trial.error for trial in trials]), _EQUAL)]
+
+
+def _first_least(values: Floats, equal: float) -> int:
+    """Return the place of the first value that no other undercuts by more than `equal`."""
+    return int(np.argmax(values <= values.min() + equal))
