@@ -70,7 +70,7 @@ def pair(design, loss, y, weight, fit_intercept=True):
     vector = design.rows.vector
     scaled = ScaledDesign(design, vector(weight), fit_intercept)
     other = Objective(loss, Gaussian(1.0), scaled, vector(y), vector(weight))
-    return one, other, np.random.default_rng(2).normal(size=D + fit_intercept)
+    return one, other, np.random.default_rng(2).normal(size=one.size)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -154,7 +154,7 @@ def test_covariances_are_those_of_numpy(rows):
     here = laplace(one, theta, one.scores(theta))
     there = laplace(other, theta, other.scores(theta))
     assert there.effective == pytest.approx(here.effective, rel=1e-8)
-    Z = np.asfortranarray(np.random.default_rng(6).normal(size=(9, D + 1)))
+    Z = np.asfortranarray(np.random.default_rng(6).normal(size=(9, one.size)))
     close(there.variance(torch.as_tensor(Z, device=DEVICE)), here.variance(Z), rtol=1e-8)
     close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
     with pytest.raises(FloatingPointError, match="positive definite"):
@@ -166,7 +166,8 @@ def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     near = pair(design, LOSSES[0], y, weight)[1].on_device()
     near = replace(near, l2=-1e9)  # no weight of a row can make up for it
-    here = near.start(np.zeros(D + 1))._replace(gradient=torch.ones(D + 1).double().to(DEVICE))
+    theta, ones = np.zeros(D), torch.ones(D, dtype=torch.float64, device=DEVICE)  # one is constant
+    here = near.start(theta)._replace(gradient=ones)
     found = near.newton_step(here)
     assert torch.isfinite(found).all() and found[-1] < 0
     close(found[:-1], 1e-9, rtol=1e-3)

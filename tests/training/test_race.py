@@ -99,7 +99,7 @@ def test_trials_of_one_seed_are_the_same_on_any_number_of_threads(monkeypatch):
 
 
 def test_rounding_does_not_choose_among_equal_paths():
-    """Bounds on leverage make errors sums of fractions, which storage rounds one way or another."""
+    """Bounds on leverage make errors sums of fractions, which storage rounds its own way."""
     rng = np.random.default_rng(3)
     y = rng.integers(2, size=90)
     X = rng.normal(size=(90, 4)) + 1.5 * np.eye(4)[y]

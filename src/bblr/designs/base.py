@@ -49,6 +49,12 @@ class Curvature(NamedTuple):
     total: float
 
 
+def varying(scale: Floats) -> NDArray[np.intp]:
+    """Return which columns have a parameter: those of finite scale, or the first if none has."""
+    some = np.flatnonzero(np.isfinite(scale))
+    return some if len(some) else np.arange(1)
+
+
 class Design(ABC):
     """A matrix of n_rows x n_features seen only through products and two fused fast paths.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr._numeric.threads import one_blas_thread
-from bblr.designs.base import Design, Floats, Look
+from bblr.designs.base import Design, Floats, Look, varying
 from bblr.designs.rows import Rows, Vector
 from bblr.losses import Loss
 
@@ -61,8 +61,9 @@ class ScaledDesign:
     Notes
     -----
     m and s are the weighted mean and standard deviation. Of a column that is constant up to
-    rounding, or varies by less than 1e-150, s is infinite: it takes no part, and has a weight of
-    exactly 0. One whose root mean square exceeds 1e120 is refused.
+    rounding, or varies by less than 1e-150, s is infinite: it has a weight of exactly 0, and no
+    parameter, so that it counts nowhere. One whose root mean square exceeds 1e120 is refused.
+    Where no column varies, the first has a parameter all the same.
 
     A column that is zero in more than half of the rows is an indicator or a count of something
     rare: its zeros mean "not there", so it is not centred, and s is the geometric mean of two root
@@ -88,15 +89,22 @@ class ScaledDesign:
         self.rows: Rows = design.rows
         self.fit_intercept = fit_intercept
         self.uncorrelated = uncorrelated
-        self.n_features = design.n_features
-        self.size = design.n_features + int(fit_intercept)
+        # Which columns have a parameter: those that vary.
+        self.varying: Any = slice(None)
         if plain:
-            self.centre, self.scale = np.zeros(self.n_features), np.ones(self.n_features)
-            self.rare = np.zeros(self.n_features, dtype=bool)
+            self.centre, self.scale = np.zeros(design.n_features), np.ones(design.n_features)
+            self.rare = np.zeros(design.n_features, dtype=bool)
+            self.n_features = design.n_features
+            self.size = self.n_features + int(fit_intercept)
             return
         self.centre, self.scale, self.rare, square = _centre_scale(
             design, weight, fit_intercept, z_score
         )
+        if np.isinf(self.scale).any():
+            self.varying = varying(self.scale)
+        # The parameters of a score; the columns of the matrix may be more.
+        self.n_features = len(self.scale[self.varying])
+        self.size = self.n_features + int(fit_intercept)
         # The effective number of features of a row.
         self.mean_square_length = float(((np.sqrt(square) / self.scale) ** 2).sum())
         if self._can_be_narrow:
@@ -129,7 +137,7 @@ class ScaledDesign:
     def columns(self) -> Floats | None:
         """All rows in these coordinates, a column after the other, where the table is small."""
         design = self.design
-        small = is_small_table(design.n_rows, design.n_features)
+        small = is_small_table(design.n_rows, self.n_features)
         if not (small and design.is_dense) or self.uncorrelated:
             return None
         return self.coordinates(design.table())
@@ -149,8 +157,9 @@ class ScaledDesign:
         """Return rows in these coordinates, a column after the other, the intercept's last."""
         Zt = np.ones((self.size, len(table)))
         own = Zt[: self.n_features]
-        np.subtract(table.T, self.centre[:, None], out=own)
-        own /= self.scale[:, None]
+        some = self.varying
+        np.subtract(table.T[some], self.centre[some, None], out=own)
+        own /= self.scale[some, None]
         return Zt
 
     def unpack(self, theta: Floats) -> tuple[Floats, Floats]:
@@ -158,7 +167,9 @@ class ScaledDesign:
 
         `theta` holds a row for each score, the intercept last.
         """
-        coef = theta[:, : self.n_features] / self.scale
+        some = self.varying
+        coef = np.zeros((len(theta), len(self.scale)))
+        coef[:, some] = theta[:, : self.n_features] / self.scale[some]
         intercepts = theta[:, -1] if self.fit_intercept else np.zeros(len(theta))
         return coef, intercepts - coef @ self.centre
 
@@ -170,8 +181,9 @@ class ScaledDesign:
     def pack(self, coef: Floats, intercepts: Floats) -> Floats:
         """Return the parameters of weights and intercepts in the units of X."""
         theta = np.zeros((len(coef), self.size))
-        own = theta[:, : self.n_features]
-        np.multiply(coef, self.scale, out=own, where=self.scale < np.inf)
+        own, some = theta[:, : self.n_features], self.varying
+        scale = self.scale[some]
+        np.multiply(coef[:, some], scale, out=own, where=scale < np.inf)
         if self.fit_intercept:
             theta[:, -1] = intercepts + coef @ self.centre
         return theta
@@ -186,7 +198,9 @@ class ScaledDesign:
 
     def _parameter_gradient(self, gradient: Floats, slopes: Floats) -> Floats:
         out = np.empty((len(gradient), self.size))
-        out[:, : self.n_features] = (gradient - slopes[:, None] * self.centre) / self.scale
+        some = self.varying
+        own = gradient[:, some] - slopes[:, None] * self.centre[some]
+        out[:, : self.n_features] = own / self.scale[some]
         if self.fit_intercept:
             out[:, -1] = slopes
         return out
@@ -202,7 +216,8 @@ class ScaledDesign:
         """Return the column of a parameter, None for the intercept, its centre and its scale."""
         if p == self.n_features:
             return None, 0.0, 1.0
-        return p, float(self.centre[p]), float(self.scale[p])
+        j = p if isinstance(self.varying, slice) else int(self.varying[p])
+        return j, float(self.centre[j]), float(self.scale[j])
 
     def probes(
         self,
@@ -278,16 +293,16 @@ class ScaledDesign:
         With more than `max_rows` rows it is estimated from a sample of about that many, drawn in
         proportion to what a row contributes. The same input gives the same matrix.
         """
-        d = self.n_features
+        d, some = self.n_features, self.varying
         cross, edge, total = self.design.sampled_curvature(
             weight, self.square_lengths, max_rows, self.centre
         )
         out = np.empty((self.size, self.size))
-        inverse = 1.0 / self.scale
-        np.multiply(cross, inverse, out=out[:d, :d])
+        inverse = 1.0 / self.scale[some]
+        np.multiply(cross[some][:, some], inverse, out=out[:d, :d])
         out[:d, :d] *= inverse[:, None]
         if self.fit_intercept:
-            out[d, :d] = out[:d, d] = edge / self.scale
+            out[d, :d] = out[:d, d] = edge[some] * inverse
             out[d, d] = total
         return out
 
@@ -303,7 +318,8 @@ class ScaledDesign:
         """Return the diagonal of `curvature`, over all rows."""
         out = np.empty(self.size)
         square = self.design.column_squares(weight, self.centre)
-        out[: self.n_features] = square / self.scale**2
+        some = self.varying
+        out[: self.n_features] = square[some] / self.scale[some] ** 2
         if self.fit_intercept:
             out[-1] = self.rows.total(weight)
         return out

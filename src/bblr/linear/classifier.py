@@ -327,7 +327,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         same = (
             self.warm_start
             and hasattr(self, "coef_")
-            and self.coef_.shape[1] == design.n_features
+            and self.coef_.shape[1] == len(design.scale)
             and np.array_equal(as_numpy(self.classes_), as_numpy(training.classes))
         )
         if not same:

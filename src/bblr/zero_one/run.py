@@ -164,9 +164,7 @@ class Run:
 
         def take(chosen: NDArray[np.intp]) -> Floats:
             some = np.asarray(training.design.some_rows(counted[chosen]))
-            points = (some - design.centre) / design.scale
-            ones = np.ones((len(points), int(self.fit_intercept)))
-            return np.hstack([points, ones]) * y[chosen, None]
+            return np.ascontiguousarray(design.coordinates(some).T) * y[chosen, None]
 
         def score(theta: Floats) -> Floats:
             return np.asarray(y * local(self._distances(design.plane(theta)))[counted])

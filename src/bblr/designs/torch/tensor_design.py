@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from bblr._numeric.device_code import DeviceKernels
-from bblr.designs.base import Curvature, Design, Floats, Moments, Pass
+from bblr.designs.base import Curvature, Design, Floats, Moments, Pass, varying
 from bblr.designs.dense import moments_of
 from bblr.designs.rows import Vector
 from bblr.designs.torch.device_kernels import kernels_for
@@ -82,6 +82,7 @@ class TorchDesign(Design):
         self._block = _BLOCK
         self._scratch: dict[str, Tensor] = {}
         self._known_units: tuple[Floats, Tensor] | None = None
+        self._known_varying: tuple[Floats, tuple[TorchDesign, Floats, Floats]] | None = None
 
     def narrowed(self) -> TorchDesign:
         """Return the same design with products in the precision of X, where sums stay finite."""
@@ -112,6 +113,9 @@ class TorchDesign(Design):
         """Return some rows in unit-free coordinates, as a tensor."""
         origin, inverse = self._units(centre, scale)
         Z = (self._picked(rows) - origin) * inverse
+        some = varying(scale)
+        if len(some) < len(scale):
+            Z = Z[:, torch.as_tensor(some, device=self.device)]
         return torch.nn.functional.pad(Z, (0, 1), value=1.0) if fit_intercept else Z
 
     def _picked(self, rows: Any) -> Tensor:
@@ -308,6 +312,9 @@ class TorchDesign(Design):
         """Return the objective with its parameters on the device."""
         if len(self.parts) > 1:
             return None
+        if len(varying(scale)) < len(scale):
+            varies, centre, scale = self._of_varying(centre, scale)
+            return varies.on_device(square_norm, centre, scale, fit_intercept, dense, **settings)
         origin, inverse = self._units(centre, scale)
         kind = self.parts[0].dtype if self._narrow else torch.float64
 
@@ -328,6 +335,16 @@ class TorchDesign(Design):
             *given, **settings, kernels=kernels, X=self.parts[0], numbers=list(known.values()),
             scratch=self._scratch,
         )  # fmt: skip
+
+    def _of_varying(self, centre: Floats, scale: Floats) -> tuple[TorchDesign, Floats, Floats]:
+        """Return the columns that have a parameter, copied once, with their centre and scale."""
+        if self._known_varying is None or self._known_varying[0] is not scale:
+            some = varying(scale)
+            (part,) = self.parts
+            chosen = part[:, torch.as_tensor(some, device=part.device)]
+            own = TorchDesign([chosen], self.device, self._narrow)
+            self._known_varying = scale, (own, centre[some], scale[some])
+        return self._known_varying[1]
 
     def _units(self, centre: Floats, scale: Floats) -> Tensor:
         """Return the centre and the inverse scale of each column, sent once."""
