@@ -252,6 +252,14 @@ def test_what_fits_nothing_starts_at_once(statement, most):
     assert "bblr" in loaded and len(loaded) <= most
 
 
+def test_what_reads_a_model_loads_only_what_is_in_it():
+    loaded = loaded_modules("import bblr.io, bblr.linear")
+    others = {"audit", "kernel", "structured", "zero_one"}
+    assert {f"bblr.{room}" for room in others} & loaded == set()
+    slow = {"datasets", "linear_model", "metrics", "model_selection", "preprocessing"}
+    assert {f"sklearn.{room}" for room in slow} & loaded == set()
+
+
 def test_names_of_the_package_are_loaded_when_used():
     assert set(bblr.__all__) <= set(dir(bblr))
     for name in bblr.__all__:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from bblr.designs.dask import DaskDesign, DaskRows, Session
 from bblr.inputs.adapter import Adapter, Training
 from bblr.inputs.labels import Floats, Labels, encode, refuse_no_weight
 from bblr.inputs.pieces import (
@@ -19,6 +18,9 @@ from bblr.inputs.pieces import (
     resolve_client,
     row_values,
 )
+
+if TYPE_CHECKING:
+    from bblr.designs.dask import DaskRows, Session
 
 
 class DaskAdapter(Adapter):
@@ -36,6 +38,8 @@ class DaskAdapter(Adapter):
 
     def training(self, y: Any, sample_weight: Any, *, streamed: bool = False) -> Training:
         """Load the data on the cluster, check and encode them there."""
+        from bblr.designs.dask import DaskDesign, DaskRows, Session
+
         estimator = self.estimator
         client = resolve_client(estimator.client)
         if y is None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import numpy as np
 from scipy.sparse import issparse
 
-__all__ = ["Sizes", "array", "fits", "fitted", "labels", "link_to", "n_features", "names"]
+__all__ = ["Kind", "Sizes", "array", "fits", "fitted", "labels", "link_to", "n_features", "names"]
 
 Sizes = dict[str, int]
 Kind = Callable[[Any, Sizes], bool]

@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from importlib import import_module
 from inspect import signature
 from math import isfinite
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
 
-import bblr
-from bblr import dask, solvers
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
-from bblr.io.columns.column_kinds import CategoryColumn, DateColumn, NumberColumn, TextColumn
-from bblr.io.columns.text_features import TextFeatures
-from bblr.io.kinds import Sizes, array, fits, fitted, labels, link_to, n_features, names
-from bblr.io.model import SavedModel, Scaling, Typical
-from bblr.io.tables.table_layout import SvmlightLayout, TableLayout
-from bblr.kernel.kernel_search import GridCell
-from bblr.losses import LOSSES, Loss
-from bblr.penalties import Gaussian, GaussLaplace
+from bblr.io.kinds import Kind, Sizes, array, fits, fitted, labels, link_to, n_features, names
+from bblr.losses import LOSSES, Loss, Plateaus
 from bblr.solvers.solution import Stage
-from bblr.solvers.zero_one.progress import Moment
-from bblr.structured import JointModel
-from bblr.structured.factors import Evidence
-from bblr.structured.odds import Calibration
-from bblr.training.cross_validation import Path, Trial
 from bblr.training.link import Link, Step
+
+if TYPE_CHECKING:
+    from bblr.io.model import SavedModel, Scaling, Typical
+    from bblr.io.tables.table_layout import TableLayout
+    from bblr.structured.factors import Evidence
 
 __all__ = ["TYPES", "Entry"]
 
@@ -40,13 +32,14 @@ _WHOLE = ("int64", "int32")
 
 @dataclass(frozen=True)
 class Entry:
-    """A type that a model file may hold.
+    """A type that a model file may hold; it is loaded when a file does hold it.
 
     Parameters
     ----------
-    cls : type
-        The type. Its parameters are those of its constructor: the fields of a dataclass or named
-        tuple, of the kinds that their type hints say; of an estimator, what ``fit`` will look at.
+    place : str
+        Module and name of the type. Its parameters are those of its constructor: the fields of a
+        dataclass or named tuple, of the kinds that their type hints say; of an estimator, what
+        ``fit`` will look at.
     required : str, default=""
         The fitted attributes without which an estimator cannot predict.
     optional : str, default=""
@@ -55,10 +48,22 @@ class Entry:
         Whether an object whose parts are of the right kinds makes sense as a whole.
     """
 
-    cls: type[Any]
+    place: str
     required: str = ""
     optional: str = ""
     sound: Callable[[Any], bool] = lambda _: True
+
+    @property
+    def name(self) -> str:
+        """What the type is called."""
+        return self.place.rpartition(".")[2]
+
+    @cached_property
+    def cls(self) -> type[Any]:
+        """The type."""
+        module, _, name = self.place.rpartition(".")
+        found: type[Any] = getattr(import_module(module), name)
+        return found
 
     @cached_property
     def params(self) -> Kinds:
@@ -74,6 +79,18 @@ class Entry:
     def attributes(self) -> Kinds:
         """The fitted attributes, and of which kind each is."""
         return {name: _KINDS[name] for name in f"{self.required} {self.optional}".split()}
+
+
+def _one(name: str) -> Kind:
+    """Return the kind of objects of a type of the table."""
+    return lambda value, sizes: fits(value, TYPES[name].cls, sizes)
+
+
+def _several(name: str) -> Kind:
+    """Return the kind of lists of such objects."""
+    return lambda value, sizes: (
+        type(value) is list and all(fits(each, TYPES[name].cls, sizes) for each in value)
+    )
 
 
 def _finite(value: Any) -> bool:
@@ -122,6 +139,10 @@ def _joint(model: Any) -> bool:
 def _robust(model: Any) -> bool:
     inner = model.estimator_
     return hasattr(inner, "predict") and np.array_equal(inner.classes_, model.classes_)
+
+
+def _evidence(value: Any, sizes: Sizes) -> bool:
+    return value is None or _one("Evidence")(value, sizes)
 
 
 def _rising(evidence: Evidence) -> bool:
@@ -183,25 +204,25 @@ _KINDS: Kinds = {
     "kernel_gamma_": float,
     "link_": link_to(Link | Step),
     "loss_": _loss,
-    "prior_": bblr.Plateaus,
+    "prior_": Plateaus,
     "gamma_": float,
     "l2_": float,
     "leverage_": float | None,
     "n_iter_": _steps,
     "path_": list[Stage],
-    "trials_": list[Trial],
-    "grid_": list[GridCell],
-    "refined_": list[GridCell],
+    "trials_": _several("Trial"),
+    "grid_": _several("GridCell"),
+    "refined_": _several("GridCell"),
     "sparsity_path_": list[tuple[int, float, float]],
     "zero_one_loss_": float,
     "lower_bound_": float,
     "gap_": float,
     "optimal_": bool,
     "reason_": str,
-    "trace_": list[Moment],
+    "trace_": _several("Moment"),
     "local_": fitted,
-    "calibration_": Calibration,
-    "evidence_": Evidence | None,
+    "calibration_": _one("Calibration"),
+    "evidence_": _evidence,
     "_seed_": int,
     "estimator_": fitted,
     "flip_matrix_": array("cc"),
@@ -215,6 +236,7 @@ _VECTORS = (
 )
 _JOINT = "n_features_in_ local_ calibration_ evidence_ _seed_"
 _ROBUST = "n_features_in_ classes_ estimator_ flip_matrix_ method_"
+_ROWS = "feature_names_in_ label_quality_ kept_"
 _GENERAL = "feature_names_in_ path_ n_iter_"
 _PATH = "feature_names_in_ gamma_ path_ n_iter_"
 _FIT = f"{_PATH} prior_ l2_ leverage_"
@@ -222,44 +244,50 @@ _SPARSE = f"{_PATH} prior_ kernel_gamma_ n_support_ dense_dual_coef_ sparsity_pa
 _GRID = f"{_SPARSE} l2_ grid_ refined_ trials_"
 _PROOF = "feature_names_in_ prior_ zero_one_loss_ lower_bound_ gap_ optimal_ reason_ trace_"
 
+_SOLVERS = ("FisherScoring", "GradientDescent", "LBFGS", "RangeSearch", "ZeroOneSearch")
+_COLUMNS = "bblr.io.columns.column_kinds"
+_COLUMN_KINDS = ("Number", "Category", "Date", "Text")
+
 TYPES: dict[str, Entry] = {
-    entry.cls.__name__: entry
+    entry.name: entry
     for entry in (
-        Entry(bblr.BBLRClassifier, f"{_LINEAR} link_", _FIT),
-        Entry(bblr.BBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
-        Entry(dask.DaskBBLRClassifier, f"{_LINEAR} link_", _FIT),
-        Entry(dask.DaskBBLRClassifierCV, f"{_LINEAR} link_", f"{_FIT} trials_"),
-        Entry(bblr.KernelBBLRClassifier, _VECTORS, _SPARSE, _expansion),
-        Entry(bblr.KernelBBLRClassifierCV, _VECTORS, _GRID, _expansion),
-        Entry(bblr.GeneralizedLinearClassifier, f"{_LINEAR} loss_", _GENERAL),
-        Entry(dask.DaskGeneralizedLinearClassifier, f"{_LINEAR} loss_", _GENERAL),
-        Entry(bblr.SLAClassifier, _LINEAR, _PATH, _two),
-        Entry(bblr.ZeroOneClassifier, f"{_LINEAR} link_", _PROOF, _two),
-        Entry(JointModel, _JOINT, "", _joint),
+        Entry("bblr.linear.BBLRClassifier", f"{_LINEAR} link_", _FIT),
+        Entry("bblr.linear.BBLRClassifierCV", f"{_LINEAR} link_", f"{_FIT} trials_"),
+        Entry("bblr.dask.DaskBBLRClassifier", f"{_LINEAR} link_", _FIT),
+        Entry("bblr.dask.DaskBBLRClassifierCV", f"{_LINEAR} link_", f"{_FIT} trials_"),
+        Entry("bblr.kernel.KernelBBLRClassifier", _VECTORS, _SPARSE, _expansion),
+        Entry("bblr.kernel.KernelBBLRClassifierCV", _VECTORS, _GRID, _expansion),
+        Entry("bblr.linear.GeneralizedLinearClassifier", f"{_LINEAR} loss_", _GENERAL),
+        Entry("bblr.dask.DaskGeneralizedLinearClassifier", f"{_LINEAR} loss_", _GENERAL),
+        Entry("bblr.linear.SLAClassifier", _LINEAR, _PATH, _two),
+        Entry("bblr.zero_one.ZeroOneClassifier", f"{_LINEAR} link_", _PROOF, _two),
+        Entry("bblr.structured.JointModel", _JOINT, "", _joint),
         # Around any of these.
-        Entry(bblr.RobustClassifier, _ROBUST, "feature_names_in_ label_quality_ kept_", _robust),
+        Entry("bblr.audit.RobustClassifier", _ROBUST, _ROWS, _robust),
         # What a joint model takes by default.
-        Entry(LogisticRegression, _LINEAR, "n_iter_", _two),
+        Entry("sklearn.linear_model.LogisticRegression", _LINEAR, "n_iter_", _two),
         # Plateaus check themselves.
-        *map(Entry, (bblr.Plateaus, Step)),
-        Entry(Link, sound=_sharp),
-        Entry(KernelFunction, sound=_kernel),
-        Entry(Calibration, sound=_finite),
-        Entry(Evidence, sound=_rising),
+        *map(Entry, ("bblr.losses.Plateaus", "bblr.training.link.Step")),
+        Entry("bblr.training.link.Link", sound=_sharp),
+        Entry("bblr.designs.gram.kernel_function.KernelFunction", sound=_kernel),
+        Entry("bblr.structured.odds.Calibration", sound=_finite),
+        Entry("bblr.structured.factors.Evidence", sound=_rising),
         # Histories; some of their numbers are NaN.
-        *map(Entry, (GridCell, Moment, Path, Stage, Trial)),
+        Entry("bblr.kernel.kernel_search.GridCell"),
+        Entry("bblr.solvers.zero_one.progress.Moment"),
+        Entry("bblr.solvers.solution.Stage"),
+        *(Entry(f"bblr.training.cross_validation.{name}") for name in ("Path", "Trial")),
         # Losses, penalties and solvers, which are parameters.
-        *(Entry(type(loss)) for loss in LOSSES.values()),
-        *map(Entry, (Gaussian, GaussLaplace)),
-        *map(Entry, (solvers.FisherScoring, solvers.GradientDescent, solvers.LBFGS)),
-        *map(Entry, (solvers.RangeSearch, solvers.ZeroOneSearch)),
+        *(Entry(f"bblr.losses.{type(loss).__name__}") for loss in LOSSES.values()),
+        *(Entry(f"bblr.penalties.{name}") for name in ("Gaussian", "GaussLaplace")),
+        *(Entry(f"bblr.solvers.{name}") for name in _SOLVERS),
         # How features are made from a file.
-        *(Entry(kind, sound=_sound) for kind in (NumberColumn, CategoryColumn, DateColumn)),
-        *(Entry(kind, sound=_sound) for kind in (TextColumn, TextFeatures)),
-        Entry(TableLayout, sound=_table),
-        Entry(SvmlightLayout),
-        Entry(Scaling, sound=_scaling),
-        Entry(Typical, sound=_typical),
-        Entry(SavedModel, sound=_file_model),
+        *(Entry(f"{_COLUMNS}.{kind}Column", sound=_sound) for kind in _COLUMN_KINDS),
+        Entry("bblr.io.columns.text_features.TextFeatures", sound=_sound),
+        Entry("bblr.io.tables.table_layout.TableLayout", sound=_table),
+        Entry("bblr.io.tables.table_layout.SvmlightLayout"),
+        Entry("bblr.io.model.Scaling", sound=_scaling),
+        Entry("bblr.io.model.Typical", sound=_typical),
+        Entry("bblr.io.model.SavedModel", sound=_file_model),
     )
 }

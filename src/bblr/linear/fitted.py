@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -112,6 +111,8 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, Versioned):
         >>> model.score([[0.0], [3.0]], ["no", "no"])
         0.5
         """
+        from sklearn.metrics import accuracy_score
+
         rows = adapter_of(self, X)
         y, weight = rows.labels(y), rows.here(sample_weight)
         return float(accuracy_score(y, rows.here(self.predict(X)), sample_weight=weight))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 Floats = NDArray[np.float64]
@@ -58,6 +57,8 @@ def make_folds(
             "sklearn.model_selection with groups, or leave groups out."
         )
     if not makes_folds(cv):
+        from sklearn.model_selection import check_cv
+
         splitter = check_cv(cv, y, classifier=True)
         splits = splitter.split(np.zeros((len(y), 1)), y, groups)
         folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
@@ -71,6 +72,8 @@ def make_folds(
             "cv needs at least 2 examples of each class to hold some out; the smallest class "
             f"has {smallest}. Add examples, or use the classifier without CV in its name."
         )
+    from sklearn.model_selection import StratifiedKFold
+
     rng = check_random_state(random_state)
     folds = []
     for _ in range(_REPEATS if len(rows) < FEW else 1):

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import manhattan_distances
-from sklearn.preprocessing import normalize
 
 from bblr._numeric.arrays import as_dense, square_norms
 from bblr._numeric.threads import map_ranges, one_blas_thread
@@ -53,6 +51,8 @@ class KernelFunction:
         if callable(self.name):
             return _checked(self.name(X, Z), X.shape[0], Z.shape[0])
         if self.name == "laplacian":
+            from sklearn.metrics.pairwise import manhattan_distances
+
             with np.errstate(over="ignore", invalid="ignore"):
                 distance = np.asarray(manhattan_distances(X, Z), dtype=np.float64)
                 distance *= -self.gamma
@@ -61,6 +61,8 @@ class KernelFunction:
                 raise self.overflow()
             return distance
         if self.name == "cosine":
+            from sklearn.preprocessing import normalize
+
             X, Z = normalize(X), normalize(Z)
         # Beyond a few entries a row the product of full rows is the faster one.
         sparse = issparse(X)

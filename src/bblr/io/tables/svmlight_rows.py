@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
 from bblr.io.tables.opening import SVMLIGHT_ROW, DataFile
 
@@ -59,6 +58,8 @@ def svmlight_blocks(file: DataFile, lines: int | None) -> Iterator[SvmlightRows]
 
 def _parsed(name: str, content: bytes, first: int) -> SvmlightRows:
     """Read lines; `first` is the number of the first of them."""
+    from sklearn.datasets import load_svmlight_file
+
     try:
         X, y = load_svmlight_file(BytesIO(content), zero_based=True)
     except (ValueError, OverflowError) as error:
