@@ -90,19 +90,25 @@ def _inverse_factor(Zt, weight, l2, penalised, total):
 def _row_variances(Zt, inverse, out):
     """Write the variance of the score of each row under the covariance inverse' inverse."""
     size, n = Zt.shape
-    along = np.empty(_ROWS)
+    last, along = size - 1, np.empty(_ROWS)
     for start in range(0, n, _ROWS):
-        stop = min(start + _ROWS, n)
-        own, part = out[start:stop], along[: stop - start]
+        own = out[start : min(start + _ROWS, n)]
+        stop, part = start + len(own), along[: len(own)]
         for i in range(len(own)):
             own[i] = 0.0
         for j in range(size):
             for i in range(len(part)):
                 part[i] = 0.0
-            for k in range(j + 1):
-                column = Zt[k, start:stop]
+            # Four columns at a time; beyond the diagonal the factor is zero.
+            for k in range(0, j + 1, 4):
+                t, u = Zt[k, start:stop], Zt[min(k + 1, last), start:stop]
+                v, w = Zt[min(k + 2, last), start:stop], Zt[min(k + 3, last), start:stop]
+                a = inverse[j, k]
+                b = inverse[j, k + 1] if k < j else 0.0
+                c = inverse[j, k + 2] if k + 1 < j else 0.0
+                d = inverse[j, k + 3] if k + 2 < j else 0.0
                 for i in range(len(part)):
-                    part[i] += inverse[j, k] * column[i]
+                    part[i] += a * t[i] + b * u[i] + c * v[i] + d * w[i]
             for i in range(len(part)):
                 own[i] += part[i] * part[i]
 
@@ -116,14 +122,13 @@ def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_re
     where the information has no factor.
     """
     n = len(raw)
-    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    fisher_weights(fused, raw, weight, curvature)
-    inverse, settled = _inverse_factor(Zt, curvature, l2, penalised, total)
-    _row_variances(Zt, inverse, alone)
-    for i in range(n):
-        ones[i] = 1.0
-    value_residual(fused, raw, y, ones, slope)
+    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.ones(n)
     fisher_weights(fused, raw, ones, curvature)
+    for i in range(n):
+        slope[i] = weight[i] * curvature[i]
+    inverse, settled = _inverse_factor(Zt, slope, l2, penalised, total)
+    _row_variances(Zt, inverse, alone)
+    value_residual(fused, raw, y, ones, slope)
     for i in range(n):
         h = unit[i] * alone[i]
         alone[i] = raw[i] + h * slope[i] / max(1.0 - h * curvature[i], least_rest)
