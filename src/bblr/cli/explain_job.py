@@ -14,7 +14,6 @@ from rich.console import Console
 from bblr._settings import SettingError
 from bblr.cli.fit_summary import coefficient_lines, coefficients, filled, settings_in_numbers
 from bblr.cli.running import (
-    about_the_file,
     blocks_of,
     check_unseen,
     guarded,
@@ -33,8 +32,6 @@ from bblr.io.model import SavedModel
 from bblr.io.results import Results
 from bblr.io.tables.blocks import Block, Reader
 from bblr.io.tables.labels_in import label_kind
-from bblr.io.tables.opening import opened_data
-from bblr.io.tables.table_rows import table_rows
 from bblr.linear.fit_digest import chosen_settings
 
 __all__ = ["ExplainJob", "run_explain"]
@@ -146,22 +143,14 @@ def _read(
     """Return all rows, encoded: the bound on leverage compares them with each other."""
     assert job.data is not None
     target, text = model.layout.target, label_kind(model.classes) == "text"
-    if target is not None and not _has(job.data, target):
-        target = None
-    reader = Reader(model.layout, job.unseen, job.ignore_extra, target, text)
+    reader = Reader(
+        model.layout, job.unseen, job.ignore_extra, target, text, optional=target is not None
+    )
     blocks = list(blocks_of(reader, job.data, messages))
     parts = [block.X for block in blocks]
     X = sp.vstack(parts, "csr") if sp.issparse(parts[0]) else np.concatenate(parts)
     known = [block.y for block in blocks if block.y is not None]
     return X, blocks, np.concatenate(known) if len(known) == len(blocks) else None
-
-
-def _has(path: Path, column: str) -> bool:
-    """Whether a file has a column; standard input, which can be read only once, has not."""
-    if str(path) == "-":
-        return False
-    with about_the_file(), opened_data(path) as file:
-        return file.kind != "svmlight" and column in table_rows(file).names
 
 
 def _weights(model: SavedModel, X: Any, labels: np.ndarray | None) -> np.ndarray | None:

@@ -140,7 +140,7 @@ def load_table(
     if data in UCI_NAMES:
         return _embedded(data, target=target, drop=drop, **kinds)
     path = Path(data)
-    if data != "-" and not path.is_file():
+    if data != "-" and (path.is_dir() or not path.exists()):
         raise SettingError(
             "data",
             f"{data!r} is neither an embedded data set ({', '.join(UCI_NAMES)}) nor a file; "

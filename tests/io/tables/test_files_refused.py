@@ -207,4 +207,4 @@ def test_binary_files(tmp_path):
 
 
 def test_a_first_line_without_end(write):
-    fails(write('"' + "x" * 200_000 + "\n1,2\n"), "first line", "check the file")
+    fails(write('"' + "x" * 200_000 + "\n1,2\n"), "line 1", "check the quotes")

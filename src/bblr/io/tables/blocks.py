@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,8 @@ class Reader:
         The column of the labels; None takes none. svmlight files need no name.
     text_labels : bool, default=False
         Whether the labels are text even where they look like numbers.
+    optional : bool, default=False
+        Whether a file may come without that column.
     rows : int or None, default=None
         Rows of a block; by default so many that a block is some megabytes.
     """
@@ -85,6 +87,7 @@ class Reader:
     ignore_extra: bool = False
     target: str | None = None
     text_labels: bool = False
+    optional: bool = False
     rows: int | None = None
 
     def blocks(self, path: Path) -> Iterator[Block]:
@@ -110,7 +113,10 @@ class Reader:
                     "named columns; write the rows as CSV or Parquet (an ending .csv or .parquet "
                     "says so)"
                 )
-            yield from self._tables(table_rows(file), self.layout)
+            rows = table_rows(file)
+            without = self.optional and self.target not in rows.names
+            reader = replace(self, target=None) if without else self
+            yield from reader._tables(rows, self.layout)
 
     def _tables(self, rows: TableRows, layout: TableLayout) -> Iterator[Block]:
         count = self._checked_names(rows, layout)

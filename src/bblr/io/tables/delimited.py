@@ -8,6 +8,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from io import BytesIO, StringIO
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -133,9 +134,10 @@ class DelimitedRows:
     def _delimiter(self, header: str) -> str:
         """Return whichever separator splits the header into the most columns."""
         try:
-            return max(
-                ",;\t|", key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
-            )
+            with _any_length():
+                return max(
+                    ",;\t|", key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
+                )
         except csv.Error as error:
             raise ValueError(
                 f"{self.name}: the first line is no header with names of columns: {error}; check "
@@ -181,9 +183,10 @@ class DelimitedRows:
             StringIO(text), delimiter=self.delimiter, skipinitialspace=True, strict=True
         )
         try:
-            for cells in reader:
-                if cells:
-                    yield first + reader.line_num, cells
+            with _any_length():
+                for cells in reader:
+                    if cells:
+                        yield first + reader.line_num, cells
         except csv.Error as error:
             raise ValueError(
                 f"{self.name}, line {first + reader.line_num}: {error}; check the quotes there"
@@ -201,6 +204,16 @@ class DelimitedRows:
                 )
             count += 1
         return count
+
+
+@contextmanager
+def _any_length() -> Iterator[None]:
+    """Let cells be of any length, as a header is that is split at the wrong separator."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _wide_encoding(start: bytes) -> str:
@@ -221,7 +234,8 @@ def _is_open(header: str, delimiter: str) -> bool:
     if header.count('"') % 2 == 0 or len(header) > _MOST_HEADER:
         return False
     try:
-        list(csv.reader([header], delimiter=delimiter, skipinitialspace=True, strict=True))
+        with _any_length():
+            list(csv.reader([header], delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error:
         return True
     return False

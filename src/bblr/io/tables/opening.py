@@ -90,8 +90,7 @@ def opened_data(path: Path) -> Iterator[DataFile]:
     """
     name = "standard input" if str(path) == "-" else str(path)
     with ExitStack() as exits:
-        file = BytesIO(sys.stdin.buffer.read()) if str(path) == "-" else _opened(path)
-        exits.enter_context(file)
+        file = exits.enter_context(_opened(path))
         if not file.read(1):
             raise ValueError(f"{name} is empty; it needs a header and rows, or svmlight rows")
         file.seek(0)
@@ -107,6 +106,9 @@ def opened_data(path: Path) -> Iterator[DataFile]:
 
 
 def _opened(path: Path) -> IO[bytes]:
+    """Open a file; what comes through a pipe is read whole, for a pipe cannot go back."""
+    if str(path) == "-":
+        return BytesIO(sys.stdin.buffer.read())
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it")
     if not path.exists():
@@ -114,7 +116,11 @@ def _opened(path: Path) -> IO[bytes]:
         close = difflib.get_close_matches(path.name, names)
         hint = f"; there is {', '.join(close)} beside it" if close else "; check the spelling"
         raise FileNotFoundError(f"there is no file {path}{hint}")
-    return path.open("rb")
+    file = path.open("rb")
+    if file.seekable():
+        return file
+    with file:
+        return BytesIO(file.read())
 
 
 def _unpacked(file: IO[bytes], path: PurePath, name: str) -> tuple[PurePath, Any]:
