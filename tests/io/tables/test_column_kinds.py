@@ -1,14 +1,20 @@
 """What columns are taken for, and how to say otherwise."""
 
 import datetime as dt
+import re
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bblr.io import read_table
+from bblr.io.columns.cell_values import is_number
 from bblr.io.columns.table_encoder import TableEncoder
+from tests.cli.conftest import FAST, bblr
 
 N = 90
 RNG = np.random.default_rng(0)
@@ -226,3 +232,41 @@ def test_the_encoder_is_a_transformer():
     strict = clone(model[0]).set_params(unseen="error").fit(frame)
     with pytest.raises(ValueError, match="column 't' holds 'w' in data row 0"):
         strict.transform(frame.assign(t="w"))
+
+
+# --- numbers as Python writes them, and pandas does not -----------------------------------------
+
+
+@given(
+    st.text("0123456789+-.eE_ infatyINFx１²,\N{NO-BREAK SPACE}\N{MINUS SIGN}", min_size=1)
+    | st.sampled_from(["inf", "-Infinity", "1e400", "1.", ".5", "1e", "1_0", "１２", "nan", "0x1"])
+)
+def test_a_text_is_a_number_where_pandas_says_so(text):
+    text = text.strip()
+    number = pd.to_numeric(pd.Series([text], dtype=object), errors="coerce").notna().all()
+    assert is_number(text) == number
+
+
+@pytest.mark.parametrize("cell", ["1_000", "１２", "1 000", "12\N{NO-BREAK SPACE}000"])
+def test_a_cell_that_only_looks_like_a_number_is_named(folder, cell):
+    rows = RNG.normal(size=(40, 2)).round(3).astype(object)
+    lines = [f"{a},{b},{'yes' if a > 0 else 'no'}" for a, b in rows.tolist()]
+    Path("right.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    lines[20] = f"{cell},{lines[20].partition(',')[2]}"
+    Path("wrong.csv").write_text("\n".join(["a,b,y", *lines]) + "\n", "utf-8")
+    named = re.escape(repr(cell))
+    with pytest.raises(
+        ValueError, match=rf"column 'a' looks like .*{named} \(first in data row 21"
+    ):
+        read_table("wrong.csv")
+    assert read_table("wrong.csv", category=["a"])[0].shape[1] > 30
+    assert bblr("fit", "right.csv", "--model", "m.bblr", *FAST).exit_code == 0
+    result = bblr("predict", "m.bblr", "wrong.csv")
+    assert result.exit_code == 2
+    assert f"column 'a' holds {cell!r} in data row 21, but the model learned" in result.stderr
+
+
+def test_digits_of_other_scripts_are_no_decimal_commas(write):
+    rows = "".join(f"{i},5;{'１,２' if i == 3 else '2,7'};{i % 2}\n" for i in range(8))
+    with pytest.raises(ValueError, match="'１,２'"):
+        read_table(write("a;b;y\n" + rows, encoding="utf-8"), number=["b"])

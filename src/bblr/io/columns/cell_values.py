@@ -13,8 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-_COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][-+]?\d+)?")
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+_COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][-+]?\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _LEADING_ZERO = re.compile(r"[-+]?0\d")
 _TRUTH = {"true": True, "false": False}
 # What may stand among texts.
@@ -92,12 +92,13 @@ def _tells_apart(values: pd.Series) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text reads as a number."""
+    """Whether pandas reads a text as a number, which Python does of ``1_000`` and ``１２`` too."""
+    if "_" in text or not text.isascii():
+        return False
     try:
-        float(text)
+        return float(text) == float(text)
     except ValueError:
         return False
-    return True
 
 
 def has_comma(text: str) -> bool:

@@ -128,6 +128,8 @@ def _decided_text(cells: pd.Series, name: str) -> ColumnKind | LeftOut:
 
 
 def _misspelt(cells: pd.Series, odd: list[str], name: str) -> ColumnError:
+    # Decimal commas may be what the rest of the column is written with.
+    odd = [cell for cell in odd if not has_comma(cell)] or odd
     first = cells[cells.isin(odd)]
     return misspelt(first.iloc[0], first.index[0], odd, name)
 

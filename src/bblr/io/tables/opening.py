@@ -33,8 +33,8 @@ _ZIP, _ZSTD = b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _OLD_EXCEL = bytes.fromhex("d0cf11e0a1b11ae1")
 _UNSOUND = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-SVMLIGHT_ROW = re.compile(rf"{NUMBER}(?:\s+qid:\d+)?(?:\s+\d+:{NUMBER})*\s*(?:#.*)?")
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+SVMLIGHT_ROW = re.compile(rf"{NUMBER}(?:\s+qid:\d+)?(?:\s+\d+:{NUMBER})*\s*(?:#.*)?", re.ASCII)
 
 
 @dataclass(frozen=True)
