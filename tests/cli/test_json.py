@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": ("model.bblr", "test.csv"),
     "explain": ("model.bblr", "test.csv"),
     "audit": ("train.csv", "--target", "kind"),
+    "compare": ("train.csv", "--methods", "LR", "--folds", "2", "--jobs", "1"),
     "warm-up": (),
 }
 HEAD = ["bblr", "command", "schema"]
@@ -43,16 +44,57 @@ def test_keys_are_as_documented(folder, command):
     assert result.stdout.splitlines()[-1] == "Wrote found.json"
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "explain", "audit"])
+def without_times(output):
+    """Lines but for how long something took, in sentences, bars and the table of methods."""
+    lines = [line for line in output.splitlines() if "━" not in line]
+    return [re.sub(r"[\d.]+ s\b|\d+\.\d\d$", "", line) for line in lines]
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "warm-up"])
 def test_a_dash_is_standard_output_and_nothing_else(folder, command):
     fitted()
     lines = bblr(command, *COMMANDS[command]).output
-    (folder / "new.bblr").unlink(missing_ok=True)
+    for made in ("new.bblr", "report.jsonl"):
+        (folder / made).unlink(missing_ok=True)
     result = bblr(command, *COMMANDS[command], "--json", "-")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["command"] == command
-    quiet = re.sub(r"[\d.]+ s", "", result.stderr).splitlines()
-    assert quiet == re.sub(r"[\d.]+ s", "", lines).splitlines()
+    assert without_times(result.stderr) == without_times(lines)
+
+
+def parts_of(found):
+    """The keys of each part of an object, at any depth."""
+    if isinstance(found, list):
+        found = found[0] if found and isinstance(found[0], dict) else {}
+    keys = {}
+    for name, part in found.items() if isinstance(found, dict) else ():
+        first = part[0] if part and isinstance(part, list) else part
+        if isinstance(first, dict):
+            keys |= {name: list(first), **parts_of(part)}
+    return keys
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate", "explain", "audit"])
+def test_parts_are_as_documented(folder, command):
+    fitted()
+    bblr(command, *COMMANDS[command], "--json", "found.json")
+    found, told = parts_of(json.loads(Path("found.json").read_text())), documented()
+    assert found
+    told["held_out"] = ["how", *told["evaluate"][told["evaluate"].index("rows") :]]
+    for free in {"settings", "model_versions", "versions"} & found.keys():
+        del found[free]
+    assert found == {part: told[part] for part in found}
+
+
+def test_parts_of_a_comparison_are_as_documented(folder):
+    bblr("compare", *COMMANDS["compare"], "--json", "found.json")
+    (found,) = json.loads(Path("found.json").read_text())["results"]
+    told = PAGE.read_text("utf-8").split("With `--json`, `results` has")[1]
+    scalars = told.split("Each has ")[1].split(", and")[0]
+    assert list(found) == [*re.findall(r"`(\w+)`", scalars), "verdict", "methods"]
+    for key, part in (("verdict", found["verdict"]), ("methods", found["methods"][0])):
+        row = told.split(f"| `{key}` |")[1].split("|")[0]
+        assert set(part) <= set(re.findall(r"`(\w+)`", row))
 
 
 def test_predictions_and_an_object_do_not_share_standard_output(folder):

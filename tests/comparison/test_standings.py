@@ -109,6 +109,19 @@ def test_a_method_with_a_failed_fold_is_not_compared(records):
     assert "nothing is compared" in sentence(standing)
 
 
+@pytest.mark.parametrize(("share", "advice"), [(0.5, "More rows"), (0.05, "Errors say little")])
+def test_where_nothing_beats_the_majority_the_advice_suits_its_share(tmp_path, share, advice):
+    from bblr.comparison.compare import Comparison
+    from bblr.comparison.sources import make_table
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.where(np.arange(200) < 200 * share, "yes", "no")
+    comparison = Comparison((make_table("chance", X, y),), select_methods(["majority", "LR"]))
+    (standing,) = judge(comparison.run(tmp_path / "r.jsonl"), Metric())
+    assert standing.decision.kind == "majority"
+    assert remarks(standing)[0].startswith(advice)
+
+
 @pytest.mark.parametrize(
     ("metric", "ends", "words"),
     [

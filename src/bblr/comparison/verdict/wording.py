@@ -15,7 +15,7 @@ from bblr.comparison.verdict.standings import BASELINE, MAJORITY, Line, Standing
 
 __all__ = ["as_json", "change", "remarks", "sentence", "shown_value", "table"]
 
-# Below this share of the rarer class, errors say little.
+# Where the majority class errs on fewer rows than this, errors say little.
 _RARE = 0.2
 
 
@@ -58,12 +58,20 @@ def remarks(standing: Standing) -> list[str]:
             found.append(f"{best} does exactly as well.")
         else:
             found.append(f"{best} against {spoken}: {_either_way(standing, gain)} (95 %).")
-    if decision.kind == "majority" and standing.metric.name == "error":
-        found.append("Errors say little of rare classes: try --metric balanced, auc or f1.")
+    if decision.kind == "majority":
+        found.append(_beyond_the_majority(standing))
     without = [line.label for line in standing.lines if line.value is None]
     if without:
         found.append(f"Without a result to compare: {', '.join(without)}.")
     return found
+
+
+def _beyond_the_majority(standing: Standing) -> str:
+    """Say what may show more than the majority class does."""
+    line = standing.line(MAJORITY)
+    if standing.metric.name == "error" and line and line.metrics["error"] < _RARE:
+        return "Errors say little of rare classes: try --metric balanced, auc or f1."
+    return "More rows, or columns that say more about the class, may change that."
 
 
 def _spoken(standing: Standing, name: str | None) -> str:
