@@ -112,3 +112,11 @@ def test_rounding_does_not_choose_among_equal_paths():
     assert [trial.path for trial in stored.trials_] == [trial.path for trial in dense.trials_]
     errors = [trial.error for trial in dense.trials_]
     np.testing.assert_allclose([trial.error for trial in stored.trials_], errors, rtol=1e-12)
+
+
+def test_newton_steps_serve_several_scores_in_a_search():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + 2.0 * np.eye(3)[y]
+    model = BBLRClassifierCV(solver="fisher", cv=2, l2s=[1.0], random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.7

@@ -290,7 +290,7 @@ def walk(
 
     `first` are the weights of the fit to start from, None to start from zero.
     """
-    if objective.columns is not None and hasattr(descent, "small_path"):
+    if objective.newton_columns is not None and hasattr(descent, "small_path"):
         thetas, raws = descent.small_path(objective, first, gammas)
         size = np.abs(thetas[:, : objective.design.n_features]).max(axis=1)
         doubtful = np.flatnonzero(size * gammas <= MAY_BE_FLAT)
