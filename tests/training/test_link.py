@@ -62,3 +62,15 @@ def test_without_plateaus_keeps_the_decision():
     bare = link.without_plateaus().probability(decision)
     np.testing.assert_array_equal(bare > 0.5, decision > 0)
     assert bare.min() < 0.01 and bare.max() > 0.99
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_the_largest_of_many_scores_has_the_largest_probability_whatever_is_rounded(library):
+    """Scores that differ in their last digits have probabilities that do not."""
+    apart = np.nextafter(1.88, 2.0)
+    decision = np.array([[1.0, 1.88, apart], [1.0, apart, 1.88], [1.88, 1.88, 1.0], [3.0, 1, 2]])
+    found = Link(Plateaus.symmetric(0.5, 3), 0.7).probability(
+        pytest.importorskip(library).asarray(decision)
+    )
+    assert np.asarray(found.argmax(1)).tolist() == [2, 1, 0, 0]
+    np.testing.assert_allclose(np.asarray(found).sum(axis=1), 1.0, rtol=1e-15)

@@ -14,8 +14,9 @@ from bblr._numeric.tensors import NUMPY, beside, floats, is_tensor, namespace
 
 # Beyond this a breakpoint plus or minus 1 is the breakpoint itself.
 FAR = 2.0**52
+_ROUNDING = float(np.finfo(np.float64).eps)
 # The least number above 1/2.
-_ABOVE = 0.5 + 0.5 * float(np.finfo(np.float64).eps)
+_ABOVE = 0.5 + 0.5 * _ROUNDING
 
 
 def class_numbers(y: Any) -> Any:
@@ -252,8 +253,15 @@ class SeveralScores:
         return probability
 
     def own_side(self, decision: Any, probability: Any) -> Any:
-        """Return the probabilities: the largest score has the largest."""
-        return probability
+        """Return probabilities of which the largest score has the largest, whatever is rounded."""
+        xp, best = namespace(probability), decision.argmax(1)
+        kept = probability.argmax(1) == best
+        if bool(kept.all()):
+            return probability
+        kept, place = kept[:, None], best[:, None]
+        others = xp.amax(xp.scatter(probability, 1, place, -np.inf), 1)[:, None]
+        own = xp.take_along_dim(probability, place, 1)
+        return xp.scatter(probability, 1, place, xp.where(kept, own, others * (1.0 + _ROUNDING)))
 
     def share(self, scores: Any, y: Any) -> Any:
         """Return the softmax of the own class."""
