@@ -236,3 +236,30 @@ def test_rates_are_no_richer_than_the_evidence():
     assert flips.found and np.abs(flips.rates - one).max() < 0.05
     assert flips.rates[[0, 2, 3]].diagonal(0).min() >= 0.0
     assert np.abs(flips.rates[[0, 2, 3]] - np.eye(4)[[0, 2, 3]]).max() < 0.01
+
+
+@pytest.mark.parametrize("true", [UNIFORM, ONE_SIDED, THREE], ids=str)
+def test_of_two_classifiers_the_labels_decide(true):
+    k = len(true)
+    scores, codes, truth = drawn(2000, np.full(k, 1 / k), 9.0, true)
+    useless = np.random.default_rng(1).normal(size=scores.shape)
+    alone, ones = found(scores, codes), np.ones(len(codes))
+    for one, two in ((scores, useless), (useless, scores)):
+        both = estimate_flips(one, codes, ones, second=two)
+        np.testing.assert_allclose(both.rates, alone.rates, atol=0.01)
+        assert np.mean((both.log_odds > 0) == (alone.log_odds > 0)) > 0.99
+    again = estimate_flips(scores, codes, ones, second=7.0 * scores)
+    np.testing.assert_allclose(again.log_odds, alone.log_odds, rtol=1e-4, atol=1e-4)
+
+
+def test_two_classifiers_know_more_than_either():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=3000)
+    codes = np.where(rng.random(3000) < 0.3, 1 - truth, truth)
+    signs = np.array([-1.0, 1.0]) * (2 * truth - 1)[:, None]
+    one, two = (signs + rng.normal(size=(3000, 1)) * [-1, 1] for _ in range(2))
+    both = estimate_flips(one, codes, np.ones(3000), second=two)
+    right = np.mean(both.posterior.argmax(axis=1) == truth)
+    assert right > 0.03 + max(
+        np.mean(found(each, codes).posterior.argmax(axis=1) == truth) for each in (one, two)
+    )

@@ -21,6 +21,8 @@ _PRECISION = 2e-3
 # Blind labels are believed unless the evidence against them is this strong, in log odds. Where the
 # labels can hardly be learned they say little about it, and then noise is the likelier reason.
 _LEAST_EVIDENCE = -0.2
+# Parts that a second classifier may have in the scores.
+_PARTS = np.linspace(0.0, 1.0, 6)
 # Pseudo-rows per class that follow the common rate: few, so that a class can deviate from it.
 _POOLED = 20.0
 # Least share of blind labels, in rows per class, and its maximum.
@@ -57,7 +59,11 @@ class Flips(NamedTuple):
 
 
 def estimate_flips(
-    scores: Floats, codes: NDArray[np.intp], weight: Floats, known: Floats | None = None
+    scores: Floats,
+    codes: NDArray[np.intp],
+    weight: Floats,
+    known: Floats | None = None,
+    second: Floats | None = None,
 ) -> Flips:
     """Estimate by likelihood how often each class was given the label of each other.
 
@@ -77,6 +83,9 @@ def estimate_flips(
         Weights; a row of weight 2 counts as two rows, one of weight 0 is only scored.
     known : ndarray of shape (n_classes, n_classes), default=None
         Flip rates that need no estimate.
+    second : ndarray of shape (n_rows, n_classes), default=None
+        Scores by other models that have not seen the labels either. Both are averaged, with the
+        weights under which the labels are likeliest.
 
     Returns
     -------
@@ -98,11 +107,9 @@ def estimate_flips(
     (0.258, array([[0.74, 0.26],
            [0.  , 1.  ]]))
     """
-    rows = Mixture.of(scores, codes, weight)
+    rows, fit = _united(scores, second, codes, weight)
     # One sharpness for all classes gives the scores their unit.
-    shares = _BLIND[::2]
-    fits = _along(rows, shares)
-    rows = rows.by_class(max(fits, key=lambda fit: fit.value).free)
+    rows = rows.by_class(fit.free)
     if known is not None:
         return _result(rows, known, rows.calibrated(known, rows.start()), found=True)._replace(
             rates=known
@@ -115,6 +122,21 @@ def estimate_flips(
     if k <= _MOST_CLASSES:
         flips, fit, own = _rates_by_class(rows, common, fit)
     return _result(rows, flips, fit, found=own or blind > 0.0)
+
+
+def _united(
+    scores: Floats, second: Floats | None, codes: NDArray[np.intp], weight: Floats
+) -> tuple[Mixture, MixtureFit]:
+    """Return the likeliest average of the scores, and the likeliest link with one common rate."""
+    rows = Mixture.of(scores, codes, weight)
+    pool = [rows]
+    if second is not None:
+        other = Mixture.of(second, codes, weight)
+        mixed = ((1.0 - part) * rows.scores + part * other.scores for part in _PARTS[1:-1])
+        pool += [*(Mixture.of(one, codes, weight) for one in mixed), other]
+    fits = [max(_along(one, _BLIND[::2]), key=lambda fit: fit.value) for one in pool]
+    best = int(np.argmax([fit.value for fit in fits]))
+    return pool[best], fits[best]
 
 
 def _along(rows: Mixture, shares: Floats) -> list[MixtureFit]:
