@@ -241,7 +241,7 @@ def test_rates_are_no_richer_than_the_evidence():
 @pytest.mark.parametrize("true", [UNIFORM, ONE_SIDED, THREE], ids=str)
 def test_of_two_classifiers_the_labels_decide(true):
     k = len(true)
-    scores, codes, truth = drawn(2000, np.full(k, 1 / k), 9.0, true)
+    scores, codes, _ = drawn(2000, np.full(k, 1 / k), 9.0, true)
     useless = np.random.default_rng(1).normal(size=scores.shape)
     alone, ones = found(scores, codes), np.ones(len(codes))
     for one, two in ((scores, useless), (useless, scores)):
