@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -261,3 +262,30 @@ def map_ranges(function: Callable[[int, int, int], Result], n: int, work: int) -
         for piece in pieces:
             piece.abandon()
         raise
+
+
+# Seconds between two looks at whether a parent is still there.
+_LOOK = 0.5
+
+
+@cache
+def end_with(parent: int) -> None:
+    """End this process when another, which started it, is gone; once said, once watched.
+
+    A process that is killed cannot tell its children, and they would wait for work for minutes.
+    Windows keeps the number of a parent, and there nothing happens.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="bblr_parent", daemon=True).start()
+
+
+def as_child(parent: int, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Do work that another process handed out; a child of that process then ends with it."""
+    if os.getppid() == parent:
+        end_with(parent)
+    return work(*arguments)

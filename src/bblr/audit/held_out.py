@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from sklearn.utils.validation import (
 from bblr._checks import check_number
 from bblr._numeric.arrays import plain_labels
 from bblr._numeric.tensors import local
+from bblr._numeric.threads import as_child
 from bblr.audit.models import Floats, class_scores, fitted
 from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
@@ -192,7 +194,8 @@ def held_out_scores(
     """
     whole = given_refit(data.codes, data.weight) if refit is None else refit
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_scores)(estimator, data, fold, whole) for fold in folds
+        delayed(as_child)(os.getpid(), _fold_scores, estimator, data, fold, whole)
+        for fold in folds
     )
     total, times = np.zeros((len(data.y), len(data.classes))), np.zeros(len(data.y))
     for fold, part in zip(folds, parts, strict=True):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, current_thread, main_thread
 
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from rich.console import Console
@@ -19,13 +21,34 @@ from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
 __all__ = [
-    "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "LiveProgress", "Stopped",
-    "WorkLeft", "check_least", "check_records", "choose", "duration", "failures", "guarded",
-    "refusal", "run_session", "say",
+    "DONE", "FAILED", "INTERRUPTED", "LARGEST_SEED", "MISUSED", "TERMINATED", "LiveProgress",
+    "Stopped", "WorkLeft", "check_least", "check_records", "choose", "duration", "failures",
+    "guarded", "refusal", "run_session", "say",
 ]  # fmt: skip
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, MISUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 LARGEST_SEED = 2**32 - 1
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, which is to leave things as Ctrl-C does."""
+
+
+@contextmanager
+def _hearing_sigterm() -> Iterator[None]:
+    """End in good order when asked to: worker processes, records and the terminal's cursor."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Stopped(Exception):
@@ -66,7 +89,7 @@ def run_session(
         said then.
     """
     try:
-        with LiveProgress(messages, jobs, verb) as progress:
+        with _hearing_sigterm(), LiveProgress(messages, jobs, verb) as progress:
             found = run_tasks(
                 tasks,
                 records,
@@ -74,9 +97,10 @@ def run_session(
                 on_start=progress.begin,
                 on_record=progress.count,
             )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(messages, f"Stopped: {_standing(tasks, records)}; run the same command to go on.")
-        raise Stopped(INTERRUPTED) from None
+        asked = isinstance(stop, _Terminated)
+        raise Stopped(TERMINATED if asked else INTERRUPTED) from None
     except TerminatedWorkerError:
         say(
             messages,

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from platform import python_version
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from bblr._numeric.threads import end_with
 from bblr._version import __version__
 from bblr.comparison.records import Record, RecordsFile, read_records
 
@@ -151,7 +152,7 @@ def _execute(tasks: Sequence[Task], jobs: int) -> Iterator[Record]:
         backend="loky",
         return_as="generator_unordered",
         batch_size=1,
-        initializer=_ignore_interrupt,
+        initializer=_settled(os.getpid()),
     )
     yield from parallel(delayed(_run)(task) for task in tasks)
 
@@ -160,9 +161,16 @@ def _run(task: Task) -> Record:
     return task.run()
 
 
-def _ignore_interrupt() -> None:
-    """Leave Ctrl-C to the parent process: workers that caught it too would print tracebacks."""
+@cache
+def _settled(parent: int) -> Callable[[], None]:
+    """Return how workers begin: one function, or joblib would not take the same ones again."""
+    return partial(_settle, parent)
+
+
+def _settle(parent: int) -> None:
+    """Leave Ctrl-C to the parent, as workers that caught it too would print tracebacks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(parent)
 
 
 def recorded(settings: Record, work: Callable[[], Record]) -> Record:

@@ -6,6 +6,7 @@ callbacks, a task has no context and costs nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -14,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from sklearn.utils.parallel import Parallel, delayed
 
-from bblr._numeric.threads import MIN_WORK, lift_limits, map_ranges
+from bblr._numeric.threads import MIN_WORK, as_child, lift_limits, map_ranges
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -123,10 +124,12 @@ def in_parallel(
     if threads and outer.context is None:
         return _in_threads(work, arguments), False
     parallel = Parallel(n_jobs=n_jobs)
+    me = os.getpid()
     if outer.context is None:
-        return list(parallel(delayed(work)(*each) for each in arguments)), False
+        return list(parallel(delayed(as_child)(me, work, *each) for each in arguments)), False
     tasks = [outer.sub(name, number=k) for k in range(len(arguments))]
-    done = list(parallel(map(delayed(_reported), tasks, repeat(work), arguments)))
+    calls = zip(repeat(me), repeat(_reported), tasks, repeat(work), arguments)
+    done = list(parallel(delayed(as_child)(*call) for call in calls))
     return [result for result, _ in done], any(stop for _, stop in done)
 
 
