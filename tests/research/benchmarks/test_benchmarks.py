@@ -60,6 +60,8 @@ NAMES = {
     "gpu-fit",
     "gpu-kernel",
     "gpu-classes",
+    "gpu-large",
+    "gpu-small",
     "gpu-search",
     "dask-overhead",
     "dask-partitions",
