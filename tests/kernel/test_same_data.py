@@ -53,6 +53,20 @@ def test_the_same_data_in_another_form(data, model, change):
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("penalty", ["rkhs", "ridge"])
+def test_centres_do_not_ask_which_label_of_equal_rows_comes_first(penalty):
+    rng = np.random.default_rng(2)
+    y = rng.permutation(np.arange(90) % 3)
+    X = (rng.normal(size=(90, 3)) + np.eye(3)[y]) * (rng.random((90, 3)) < 0.3)
+    order = np.array([2, 0, 1])
+    model = KernelBBLRClassifier(
+        max_centers=8, penalty=penalty, class_weight="balanced", random_state=0
+    )
+    expected = clone(model).fit(X, y).decision_function(X)
+    found = clone(model).fit(X, order[y]).decision_function(X)[:, order]
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+
+
 def test_an_order_by_distances_is_one_of_the_rows_alone(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.7)

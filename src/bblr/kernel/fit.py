@@ -151,13 +151,19 @@ class KernelProblem:
         if among < n:
             drawn = rng.choice(n, among, replace=False, p=share / share.sum())
             rows = np.sort(drawn)
-        chosen = choose_centres(self.gram, rows, share[rows], count, rng)
-        rest = np.setdiff1d(rows, chosen)
+        # One of equal rows stands for all: which label comes first must not matter.
+        first, place = equal_rows(self.gram.X[rows])
+        own = np.bincount(place, share[rows]).astype(np.float64)
+        order = np.argsort(first)
+        rows, own = rows[first[order]], own[order]
+        chosen = choose_centres(self.gram, rows, own, count, rng)
+        left = ~np.isin(rows, chosen)
+        rest, own = rows[left], own[left]
         if self.rkhs or len(chosen) >= count or len(rest) == 0:
             return chosen
         # The kernel has rank too low for more pivots; draw the others at random.
         more = min(count - len(chosen), len(rest))
-        drawn = rng.choice(rest, more, replace=False, p=share[rest] / share[rest].sum())
+        drawn = rng.choice(rest, more, replace=False, p=own / own.sum())
         return np.concatenate([chosen, drawn])
 
     def centres(self, count: int, path: Path, rng: np.random.Generator) -> Rows:
