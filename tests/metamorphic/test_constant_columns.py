@@ -77,3 +77,23 @@ def test_a_table_without_information_is_fitted_all_the_same():
     X, y = np.full((30, 2), 7.0), np.arange(30) % 3 > 0
     model = BBLRClassifier().fit(X, y)
     assert not model.coef_.any() and model.predict(X).all()
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, np.asarray])
+def test_matrices_are_of_the_columns_that_vary(make):
+    """Hashed words have many columns, and few that occur: moments of all would fill a disk."""
+    X, y = rows_of(2)
+    few = BBLRClassifier(l2=1.0).fit(make(X), y)
+    # The matrix of all columns would take 500 GB.
+    wide = sparse.csr_matrix((len(X), 250_000 if make is sparse.csr_matrix else 20_000))
+    at = np.linspace(0, wide.shape[1] - 1, X.shape[1]).astype(int)
+    wide = wide.tolil()
+    wide[:, at] = X
+    wide = sparse.csr_matrix(wide)
+    model = BBLRClassifier(l2=1.0).fit(wide if make is sparse.csr_matrix else wide.toarray(), y)
+    np.testing.assert_allclose(model.coef_[0, at], few.coef_[0], rtol=1e-6)
+    design = ScaledDesign(make_design(wide), np.ones(len(y)), True)
+    again = ScaledDesign(make_design(sparse.csr_matrix(X)), np.ones(len(y)), True)
+    np.testing.assert_allclose(
+        design.curvature(np.ones(len(y)), 100), again.curvature(np.ones(len(y)), 100), rtol=1e-12
+    )

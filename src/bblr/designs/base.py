@@ -155,6 +155,10 @@ class Design(ABC):
         taken = self.taken(rows)
         return None if taken is None else taken.table()
 
+    def of_columns(self, columns: NDArray[np.intp]) -> Design | None:
+        """Return the design of some columns, a copy, or None where that is not to be had."""
+        return None
+
     def narrowed(self) -> Design:
         """Return the design at its fastest precision, for columns that are not far from zero."""
         return self

@@ -57,6 +57,11 @@ class DenseDesign(MatrixDesign):
         some = self.X[rows] if self._by_rows else self.X.T[:, rows].T
         return DenseDesign(some, narrow=self._product == self.X.dtype)
 
+    def of_columns(self, columns: NDArray[np.intp]) -> DenseDesign:
+        """Return the design of some columns, a copy in the same order."""
+        some = self.X[:, columns] if self._by_rows else self.X.T[columns].T
+        return DenseDesign(some, narrow=self._product == self.X.dtype)
+
     @property
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return (self.X,)

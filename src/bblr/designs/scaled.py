@@ -129,7 +129,7 @@ class ScaledDesign:
             return None
         few = copy(self)
         few.design, few.rows = design, design.rows
-        for of_all_rows in ("square_lengths", "_reach", "columns", "kernel_columns"):
+        for of_all_rows in ("square_lengths", "_reach", "columns", "kernel_columns", "_moving"):
             vars(few).pop(of_all_rows, None)
         return few
 
@@ -287,18 +287,32 @@ class ScaledDesign:
         length = self._reach
         return self.rows.falloff(length, limit * self.rows.median(length, weight))
 
+    @cached_property
+    def _moving(self) -> tuple[Design, Any]:
+        """The design that second moments are formed of, and which of its columns vary.
+
+        The matrix of all columns may be far larger than that of those: hashed words of a few
+        rows have hundreds of thousands of columns, and only hundreds with a word.
+        """
+        few = None
+        if 2 * self.n_features < self.design.n_features:
+            few = self.design.of_columns(self.varying)
+        return (self.design, self.varying) if few is None else (few, slice(None))
+
     def curvature(self, weight: Vector, max_rows: int) -> Floats:
         """Return the matrix of second moments in parameter space under row weights.
 
         With more than `max_rows` rows it is estimated from a sample of about that many, drawn in
         proportion to what a row contributes. The same input gives the same matrix.
         """
-        d, some = self.n_features, self.varying
-        cross, edge, total = self.design.sampled_curvature(
-            weight, self.square_lengths, max_rows, self.centre
+        d, (design, some) = self.n_features, self._moving
+        whole = design is self.design
+        centre = self.centre if whole else self.centre[self.varying]
+        cross, edge, total = design.sampled_curvature(
+            weight, self.square_lengths, max_rows, centre
         )
         out = np.empty((self.size, self.size))
-        inverse = 1.0 / self.scale[some]
+        inverse = 1.0 / self.scale[self.varying]
         np.multiply(cross[some][:, some], inverse, out=out[:d, :d])
         out[:d, :d] *= inverse[:, None]
         if self.fit_intercept:

@@ -60,6 +60,10 @@ class SparseDesign(MatrixDesign):
         """Return the design of some rows, a copy."""
         return SparseDesign(self.X[rows])
 
+    def of_columns(self, columns: NDArray[np.intp]) -> SparseDesign:
+        """Return the design of some columns, a copy."""
+        return SparseDesign(self.X[:, columns])
+
     def __getstate__(self) -> dict[str, Any]:
         # Views would be pickled as copies; what is made when needed can be made again.
         return {k: v for k, v in self.__dict__.items() if k not in ("_arrays", "_blocks", "_csc")}
