@@ -55,6 +55,25 @@ def test_the_same_steps_as_any_other_design(fit_intercept, weighted):
     assert np.allclose(fast.theta, slow.theta, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("low, gamma", [((0.0, 0.0), 1.0), ((0.05, 0.3), 4.0)])
+def test_a_curvature_that_is_kept_leads_to_the_same_minimum(low, gamma, monkeypatch):
+    objective, formed = problem(700, 17, low=low, gamma=gamma), []
+    form = Objective.preconditioner
+    monkeypatch.setattr(
+        Objective, "preconditioner", lambda self, *at: formed.append(1) or form(self, *at)
+    )
+    counts, ends = [], []
+    for kept in (0.0, 0.2):
+        for each in (objective, general(objective)):
+            descent = FisherScoring(tol=1e-10, kept=kept)
+            ends.append(descent.minimise(each, np.zeros(objective.size)))
+        counts.append(len(formed))
+        formed.clear()
+    assert counts[1] < counts[0] <= ends[1].n_iter + 1
+    assert np.allclose([end.value for end in ends], ends[0].value, rtol=1e-9)
+    assert ends[2].n_iter == ends[3].n_iter
+
+
 def test_a_path_is_one_descent_after_the_other():
     objective, gammas = problem(200, 4), (1.0, 2.0, 4.0)
     descent = FisherScoring()

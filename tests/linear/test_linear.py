@@ -207,4 +207,4 @@ def test_weaker_penalties_follow_while_the_weakest_is_best(noisy_data):
     tried = {trial.path.l2 for trial in strong.trials_}
     assert min(tried) < 1e3
     enough = BBLRClassifierCV(l2s=(1.0, 1e-3), cv=3, random_state=0).fit(X, y)
-    assert min(trial.path.l2 for trial in enough.trials_) >= 1e-3 / 9
+    assert min(trial.path.l2 for trial in enough.trials_) > 0.99e-3 / 9

@@ -27,7 +27,8 @@ class Rules(NamedTuple):
     """When a descent is done, and what a step must achieve.
 
     `caution` is a factor on the decrease that a step promises, `tries` how many lengths of a step
-    are tried, `armijo` and `wolfe` what they must achieve.
+    are tried, `armijo` and `wolfe` what they must achieve. A curvature is kept while steps by it
+    promise less than `kept` of what the last one did.
     """
 
     tol: float
@@ -36,6 +37,7 @@ class Rules(NamedTuple):
     armijo: float
     wolfe: float
     tries: int
+    kept: float
 
 
 @njit(**INLINE)
@@ -158,29 +160,32 @@ def _sampled_moments(Zt, length, bend, most, matrix):
 
 
 @njit(**INLINE)
-def _newton_step(matrix, bend, l2, penalised, least, gradient, step):
-    """Write minus the inverse of the curvature times the gradient; return the slope along it."""
+def _add_floor(matrix, bend, l2, penalised, least):
+    """Add the penalty's curvature to a matrix, and what keeps a step finite.
+
+    Where every row has left the slope of the loss nothing is known of the curvature; a thousandth
+    of its mean stands in.
+    """
     size = len(matrix)
-    # Where every row has left the slope of the loss nothing is known of the curvature; a
-    # thousandth of its mean keeps the step finite.
     total = 0.0
     for i in range(len(bend)):
         total += bend[i]
     floor = max(1e-3 * total / size, least)
-    diagonal = np.empty(size)
     for j in range(size):
         matrix[j, j] += floor + (l2 if j < penalised else 0.0)
-        diagonal[j] = matrix[j, j]
-        step[j] = -gradient[j]
-    if cholesky(matrix):
-        cholesky_solve(matrix, step)
-    else:
-        for j in range(size):
-            step[j] /= diagonal[j]
-    slope = 0.0
+
+
+@njit(**INLINE)
+def _factor(matrix, diagonal):
+    """Replace a matrix by its Cholesky factor, or by that of its diagonal where it has none."""
+    size = len(matrix)
     for j in range(size):
-        slope += step[j] * gradient[j]
-    return slope
+        diagonal[j] = matrix[j, j]
+    if not cholesky(matrix):
+        for j in range(size):
+            for k in range(j):
+                matrix[j, k] = 0.0
+            matrix[j, j] = sqrt(diagonal[j])
 
 
 @njit(**JIT)
@@ -193,6 +198,7 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
     """
     size, n = Zt.shape
     residual, bend, matrix = np.empty(n), np.empty(n), np.empty((size, size))
+    diagonal = np.empty(size)
     theta, raw, gradient, step = start.copy(), np.empty(n), np.empty(size), np.zeros(size)
     there, there_raw, there_gradient = np.empty(size), np.empty(n), np.empty(size)
     best, best_raw, best_gradient = np.empty(size), np.empty(n), np.empty(size)
@@ -231,14 +237,28 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
         value = best_value
         if n_iter >= rules.max_iter:
             return theta, value, raw, n_iter, LIMIT
-        positive_weights(fused, raw, y, weight, bend)
-        if length is None:
-            second_moments(Zt, bend, matrix)
-        else:
-            _sampled_moments(Zt, length, bend, most, matrix)
-        slope = _newton_step(matrix, bend, l2, penalised, 1e-6 * total / size, gradient, step)
-        if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
-            return theta, value, raw, n_iter, CONVERGED
+        # The last curvature may tell that this is the end, and serve for one more step.
+        new_curvature, before = n_iter == 0 or rules.kept == 0.0, slope
+        while True:
+            if new_curvature:
+                positive_weights(fused, raw, y, weight, bend)
+                if length is None:
+                    second_moments(Zt, bend, matrix)
+                else:
+                    _sampled_moments(Zt, length, bend, most, matrix)
+                _add_floor(matrix, bend, l2, penalised, 1e-6 * total / size)
+                _factor(matrix, diagonal)
+            slope = 0.0
+            for j in range(size):
+                step[j] = -gradient[j]
+            cholesky_solve(matrix, step)
+            for j in range(size):
+                slope += step[j] * gradient[j]
+            if rules.caution * -0.5 * slope <= rules.tol * (unit + abs(value)):
+                return theta, value, raw, n_iter, CONVERGED
+            if new_curvature or slope > rules.kept * before:
+                break
+            new_curvature = True
 
 
 @njit(**JIT)

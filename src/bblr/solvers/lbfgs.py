@@ -49,7 +49,7 @@ class LBFGS:
         """Descend from theta0 to a local minimum, from a first guess of the inverse Hessian."""
         require(objective, "L-BFGS", "value_gradient", "preconditioner")
         start = np.array(theta0, dtype=np.float64)
-        rules = self.tol, self.max_iter, 1.0, ARMIJO, WOLFE, TRIES
+        rules = self.tol, self.max_iter, 1.0, ARMIJO, WOLFE, TRIES, 0.0
         found = compiled(objective, "lbfgs_descent", start, precondition, rules, self.memory)
         if found is not None:
             return found

@@ -34,6 +34,7 @@ from bblr.training.laplace import (
     some_of,
 )
 from bblr.training.start import (
+    KEPT,
     Fitted,
     centred_plateaus,
     even_shares,
@@ -70,7 +71,7 @@ _LEVERAGE, _MOST_BEYOND = 3.0, 0.15
 _SOME_ROWS = 4096
 # Tolerances and steps of a descent between two updates.
 _TOL_TWO, _TOL_MANY, _STEPS_MANY = 1e-4, 1e-3, 8
-_NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3)
+_NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3, kept=KEPT)
 # Up to this many parameters the estimation is compiled.
 _COMPILED = 128
 

@@ -49,6 +49,9 @@ _BLUNT = 1e-6
 MAX_NEWTON = 512
 # The tolerance of all stages but the last is this many times larger.
 LOOSE = 10.0
+# A curvature serves for as long as steps by it promise less than this share of the last one: most
+# descents form two thirds of the matrices, and take as many passes.
+KEPT = 0.2
 _LEARNING_ROUNDS = 5
 
 
@@ -155,7 +158,7 @@ def make_descent(
     """
     if solver == "lbfgs" or (solver != "fisher" and not takes_newton(size, n_scores)):
         return LBFGS(tol=tol, max_iter=5 * max_iter)
-    return FisherScoring(tol=tol, max_iter=max_iter)
+    return FisherScoring(tol=tol, max_iter=max_iter, kept=KEPT)
 
 
 def takes_newton(size: int, n_scores: int, most: int = MAX_NEWTON) -> bool:
