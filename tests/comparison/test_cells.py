@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
+from bblr.comparison import tasks
 from bblr.comparison.cells import CLEAN, Cell, Condition
 from bblr.comparison.methods import METHODS
 from bblr.comparison.sources import make_table
@@ -63,6 +64,14 @@ def test_methods_share_folds_and_noise(tiny_table):
     )
     np.testing.assert_array_equal(a.X_train, b.X_train)
     np.testing.assert_array_equal(a.rows, b.rows)
+
+
+@pytest.mark.parametrize("package", ["bblr", "numpy", "scipy", "scikit-learn"])
+def test_results_of_other_versions_are_not_taken_for_these(package, tiny_table, monkeypatch):
+    here = tasks.versions()
+    before = cell_of(tiny_table).key
+    monkeypatch.setattr(tasks, "versions", lambda: {**here, package: "0.0.1"})
+    assert cell_of(tiny_table).key != before
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,9 @@ class Task(ABC):
 
     @property
     def versions(self) -> Any:
-        """What of the software the key holds: the version of the library."""
-        return versions()["bblr"]
+        """What of the software the key holds: the library, and what its numbers come from."""
+        found = versions()
+        return {name: found[name] for name in ("bblr", "numpy", "scipy", "scikit-learn")}
 
     @cached_property
     def key(self) -> str:
