@@ -13,7 +13,7 @@ from bblr.cli.app import Data, Drop, Jobs, Seed, Target, app, settings_of
 from bblr.comparison.methods import FOLDS, REPEATS
 from research.core import PAGE_OUTLIERS
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", show_default=False)]
 Repeats = Annotated[int, typer.Option(help="Repeats of the cross-validation.")]
 Plot = Annotated[Path, typer.Option(help="The figure, as .png or .svg.")]
 Json = Annotated[
@@ -121,14 +121,14 @@ def zero_one(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Solvers of bblr.ZeroOneClassifier, with commas between; all that can take the "
+            help="Solvers of bblr.ZeroOneClassifier, separated by commas; all that can take the "
             "data when left out.",
         ),
     ] = None,
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds each solver may take.")
     ] = 60.0,
-    seed: Annotated[int, typer.Option(help="Decides random starts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of random starts.")] = 0,
     intercept: Annotated[
         bool, typer.Option(" /--no-intercept", help="Only hyperplanes through the origin.")
     ] = True,
@@ -158,12 +158,12 @@ def sparsity(
         str | None,
         typer.Option(
             metavar="NUMBERS",
-            help="Training rows to take, with commas between.",
+            help="Numbers of training rows, separated by commas.",
             show_default="up to 16,000, half of them, a quarter ...",
         ),
     ] = None,
     jobs: Jobs = None,
-    seed: Annotated[int, typer.Option(help="Decides the split, folds and draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the split, folds and draws.")] = 0,
     plot: Plot = Path("sparsity.png"),
     records: Records = None,
 ) -> None:
@@ -183,7 +183,7 @@ def structured(
     data: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[DATA]...",
+            metavar="DATA",
             help="Some of dblp-acm, amazon-google and pages; all when left out.",
             show_default=False,
         ),
@@ -203,7 +203,7 @@ def structured(
     repeats: Repeats = REPEATS,
     folds: Annotated[int, typer.Option(help="Folds, by group.")] = FOLDS,
     jobs: Jobs = None,
-    seed: Annotated[int, typer.Option(help="Decides pages, folds and flips.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of pages, folds and flips.")] = 0,
     records: Records = None,
 ) -> None:
     """Compare joint decisions in groups of candidates with independent ones.

@@ -317,7 +317,7 @@ def test_a_table_as_people_have_them(folder):
     (folder / "own.csv").write_text("name,size,kind\n" + "\n".join(lines) + "\n")
     result = compare("own.csv", "--repeats", 1)
     assert result.exit_code == 0, result.stderr
-    assert "'name' has another text in every row and is left out" in result.stderr
+    assert "'name' has a different text in every row and is left out" in result.stderr
     assert {record["label"] for record in read_records("report.jsonl").values()} >= {"LR", "BBLR"}
 
 

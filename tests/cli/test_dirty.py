@@ -112,7 +112,7 @@ def test_a_column_that_numbers_the_rows(folder, command):
         "zero-one": ("--solvers", "sla"),
     }[command]
     (note,) = notes(bblr(command, "new.csv", *options))
-    found = "'no' seems to number the rows and is left out; keep it by --number 'no'"
+    found = "'no' seems to number the rows and is left out; to keep it, use --number 'no'"
     assert note.endswith(found)
 
 

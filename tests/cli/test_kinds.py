@@ -53,9 +53,12 @@ def model(tmp_path, monkeypatch):
     result = bblr("fit", "train.csv", "--model", "model.bblr", *FAST)
     assert result.exit_code == 0, result.stderr
     notes = result.stderr.splitlines()
-    assert "'id' has another text in every row and is left out; keep it by --text 'id'" in notes[2]
+    assert (
+        "'id' has a different text in every row and is left out; to keep it, use --text 'id'"
+        in notes[2]
+    )
     assert "dates in column 'since' (%d.%m.%Y) became days, year, month, day, weekday" in notes[0]
-    assert "columns 'town', 'said' taken for free text" in notes[1]
+    assert "columns 'town', 'said' treated as free text" in notes[1]
     return Path("model.bblr")
 
 
@@ -136,7 +139,7 @@ def test_columns_are_said_on_the_command_line(model, command):
     said = ("--target", "left", "--drop", "since,id", "--category", "town", "--text", "region")
     result = bblr(command, "train.csv", *options, *said)
     assert result.exit_code == 0, result.stderr
-    assert "columns 'region', 'said' taken for free text" in result.stderr
+    assert "columns 'region', 'said' treated as free text" in result.stderr
     assert "'since'" not in result.stderr and "left out" not in result.stderr
     result = bblr(command, "train.csv", *options, "--force", "--text", "toon")
     if command == "fit":

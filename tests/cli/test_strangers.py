@@ -16,16 +16,17 @@ from tests.cli.conftest import bblr
 
 # What fit must say of each: parts of its notes and warnings.
 SAID = {
-    "churn": ("'joined' (ISO8601) became days", "'city' taken for free text",
-              "'customer' has another text in every row", "class 'yes' is rare (34 rows, 5.7 %)"),
+    "churn": ("'joined' (ISO8601) became days", "'city' treated as free text",
+              "'customer' has a different text in every row",
+              "class 'yes' is rare (34 rows, 5.7 %)"),
     "european": ("read as Windows (cp1252)", "decimal commas read as such in columns 'Druck'"),
     "utf-16": (),
-    "gz": ("'unit' has one value only",),
+    "gz": ("'unit' has only one value",),
     "xlsx": ("'Date' (ISO8601) became days", "'Invoice' seems to number the rows"),
     "wide parquet": (),
     "ten classes": (),
-    "id, dates, text": ("'opened' (%d/%m/%Y %H:%M) became days", "'message' taken for free text",
-                        "'ticket' has another text in every row"),
+    "id, dates, text": ("'opened' (%d/%m/%Y %H:%M) became days", "'message' treated as free text",
+                        "'ticket' has a different text in every row"),
     "leakage": ("column 'closing_reason' alone tells the class",),
     "1 % positives": ("class 1 is rare (15 rows, 1.0 %)",),
 }  # fmt: skip
@@ -77,7 +78,7 @@ def test_predict_and_evaluate(case):
     result = bblr("predict", folder / "model.bblr", new, "--proba", "--out", out)
     assert result.exit_code == 0, result.stderr
     assert "values are missing in" in result.stderr
-    unseen = "texts that the training file did not have in" in result.stderr
+    unseen = "texts that training did not see in" in result.stderr
     assert unseen == (stranger.category is not None)
     scored = pd.read_csv(out)
     proba = scored.iloc[:, 1:].to_numpy()

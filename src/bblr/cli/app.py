@@ -113,7 +113,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="An embedded data set, such as heart, or a file as bblr fit takes it.",
+        help="An embedded data set, such as heart, or any file that bblr fit accepts.",
     ),
 ]
 Target = Annotated[
@@ -127,12 +127,14 @@ def _columns(help: str) -> Any:
 
 
 Columns = list[str] | None
-Drop = Annotated[Columns, _columns("Columns to leave out, with commas between.")]
-Number = Annotated[Columns, _columns("Columns to take for numbers, even if they number the rows.")]
-Category = Annotated[Columns, _columns("Columns to take for categories.")]
-Date = Annotated[Columns, _columns("Columns to take for dates.")]
-Text = Annotated[Columns, _columns("Columns to take for free text.")]
-Jobs = Annotated[int | None, typer.Option(help="Fits to run at a time.", show_default="all cores")]
+Drop = Annotated[Columns, _columns("Columns to leave out, separated by commas.")]
+Number = Annotated[
+    Columns, _columns("Columns to treat as numbers, even if they only count the rows.")
+]
+Category = Annotated[Columns, _columns("Columns to treat as categories.")]
+Date = Annotated[Columns, _columns("Columns to treat as dates.")]
+Text = Annotated[Columns, _columns("Columns to treat as free text.")]
+Jobs = Annotated[int | None, typer.Option(help="Fits to run at once.", show_default="all cores")]
 Json = Annotated[
     Path | None,
     typer.Option(
@@ -142,7 +144,7 @@ Json = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Decides folds, noise and random starts.")]
+Seed = Annotated[int, typer.Option(help="Seed of folds, noise and random starts.")]
 
 
 def settings_of(local: dict[str, Any], *several: str) -> dict[str, Any]:
@@ -170,7 +172,7 @@ def _options(
 
 @app.command("warm-up")
 def warm_up(json: Json = None) -> None:
-    """Compile what fits need, so that the first of them starts at once: for container images."""
+    """Compile ahead of time what fits need, for instance when a container image is built."""
     from bblr.cli.running import guarded
 
     raise typer.Exit(guarded(lambda _: _warm_up(json), "Stopped."))

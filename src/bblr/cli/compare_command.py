@@ -29,9 +29,9 @@ _METHODS = ", ".join(f"{method.name} ({method.estimator})" for method in METHODS
 AnyData = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DATA]",
-        help="An embedded data set, such as heart, or a file as bblr fit takes it; all embedded "
-        "sets when left out.",
+        metavar="DATA",
+        help="An embedded data set, such as heart, or any file that bblr fit accepts; all "
+        "embedded sets when left out.",
         show_default=False,
     ),
 ]
@@ -39,7 +39,7 @@ Methods = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help=f"Some of {_METHODS}, with commas between; robust: before a name puts it inside "
+        help=f"Some of {_METHODS}, separated by commas; robust: before a name puts it inside "
         "RobustClassifier. On DATA, majority and LR always take part.",
         show_default=f"{', '.join(FILE_METHODS)}; without DATA all from LR to BBLR0",
     ),
@@ -56,7 +56,7 @@ Cost = Annotated[
     typer.Option(
         metavar="COSTS",
         help="yes:no=5 says that predicting no where yes is true costs 5; other errors cost 1. "
-        "With commas between, and with --metric cost.",
+        "Separate several by commas; goes with --metric cost.",
         show_default=False,
     ),
 ]

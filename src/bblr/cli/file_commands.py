@@ -12,7 +12,6 @@ from bblr.cli.app import (
     Data,
     Date,
     Drop,
-    Jobs,
     Json,
     Number,
     Target,
@@ -25,8 +24,8 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr f
 Unseen = Annotated[
     str,
     typer.Option(
-        help="A text that the training file did not have in that column: zero takes it for none "
-        "of the known ones and counts it in a note, error stops."
+        help="What to do with a text that the column did not have in training: zero treats it as "
+        "none of the known ones and counts it in a note, error stops."
     ),
 ]
 Params = Annotated[
@@ -61,26 +60,27 @@ def fit(
     date: Date = None,
     text: Text = None,
     classifier: Annotated[
-        str, typer.Option(metavar="NAME", help="Any classifier of bblr.")
+        str, typer.Option(metavar="NAME", help="Any classifier in bblr.")
     ] = "BBLRClassifierCV",
     params: Params = None,
-    seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of folds and random starts.")] = 0,
     check: Annotated[
         bool,
         typer.Option(
             " /--no-check",
-            help="Save time: tell no figures of rows that were held out.",
+            help="Save time: report no held-out figures.",
             show_default=False,
         ),
     ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
     json: Json = None,
 ) -> None:
     """Fit a classifier to a file and save it.
 
     Without --target the last column holds the class; any number of classes will do. The model
-    remembers columns, categories and their encoding. Notes say what was taken for dates or free
-    text and what was left out; --drop, --number, --category, --date and --text decide otherwise.
+    remembers columns, categories and their encoding. Notes say which columns are treated as dates
+    or free text and which are left out; --drop, --number, --category, --date and --text override
+    that.
     """
     settings = settings_of(locals(), "data", "params")
     from bblr.cli.fit_job import FitJob, run_fit
@@ -105,7 +105,7 @@ def predict(
         typer.Option(help="A .csv file for the predictions.", show_default="standard output"),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Write the probability of each class too.")
+        bool, typer.Option("--proba", help="Also write the probability of each class.")
     ] = False,
     unseen: Unseen = "zero",
     ignore_extra: IgnoreExtra = False,
@@ -113,7 +113,7 @@ def predict(
 ) -> None:
     """Predict the class of each row of a file, read block by block.
 
-    The target column may be there or not.
+    The file may have the target column or not.
     """
     settings = locals()
     from bblr.cli.predict_job import PredictJob, run_predict
@@ -144,8 +144,8 @@ def evaluate(
 ) -> None:
     """Score the predictions for a file whose classes are known, read block by block.
 
-    Prints errors with their 95 % interval, AUC, log-loss and calibration; of each class
-    precision, recall, F1, AUC and average precision; and the confusion matrix.
+    Prints the error rate with its 95 % interval, AUC, log-loss and calibration; precision, recall,
+    F1, AUC and average precision of each class; and the confusion matrix.
     """
     settings = locals()
     from bblr.cli.evaluate_job import EvaluateJob, run_evaluate
@@ -170,7 +170,7 @@ def explain(
         typer.Option(
             "--row",
             metavar="N",
-            help="A row of the file, from 1 without the header; may be given several times.",
+            help="A row of the file, counted from 1 after the header; may be given several times.",
             show_default="1",
         ),
     ] = None,
@@ -179,9 +179,9 @@ def explain(
     ignore_extra: IgnoreExtra = False,
     json: Json = None,
 ) -> None:
-    """Explain a model, or why it decides a row as it does.
+    """Explain a model, or its decision on a row.
 
-    Of a row: what each column adds, compared with the average training row, how far the row is
+    For a row: what each column adds, compared with the average training row, how far the row is
     from the boundary, and, where it has a label, how much it would count in training.
     """
     settings = settings_of(locals(), "rows")
@@ -206,7 +206,7 @@ def audit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Any classifier of bblr.",
+            help="Any classifier in bblr.",
             show_default="BBLRClassifier",
         ),
     ] = None,
@@ -221,16 +221,16 @@ def audit(
         bool,
         typer.Option("--with-columns", help="Copy the columns of the file into the .csv file."),
     ] = False,
-    jobs: Jobs = 1,
-    seed: Annotated[int, typer.Option(help="Decides folds and random starts.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Fits to run at once.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of folds and random starts.")] = 0,
     json: Json = None,
 ) -> None:
     """Rank the rows of a file by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it. Prints how many labels are wrong by
-    estimate; writes the number, label, suggested label and probability of each row, the most
-    evident errors first, with the columns that speak most against the label; and a report to open
-    in a browser.
+    Every row is scored by models that were trained without it. Prints an estimate of how many
+    labels are wrong; writes the number, label, suggested label and probability of each row,
+    the most evident errors first, with the columns that speak most against the label; and a report
+    to open in a browser.
     """
     settings = settings_of(locals(), "params")
     from bblr.cli.auditing.audit_job import AuditJob, run_audit

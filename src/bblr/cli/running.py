@@ -153,14 +153,14 @@ def blocks_of(
     if filled:
         say(
             messages,
-            f"Note: values are missing in {_counted(filled)}, where the training file missed "
-            "none; filled by its medians and most frequent texts",
+            f"Note: values are missing in {_counted(filled)}, where the training file had "
+            "none missing; filled with its medians and most frequent texts",
         )
     if unseen:
         say(
             messages,
-            f"Note: texts that the training file did not have in {_counted(unseen)} are taken for "
-            "none of those it had; --unseen error names the first",
+            f"Note: texts that training did not see in {_counted(unseen)} are treated as none of "
+            "those it saw; --unseen error names the first",
         )
 
 

@@ -126,7 +126,7 @@ def test_constant_and_empty_columns_are_left_out():
         "n": "constant", "t": "constant", "none": "empty",
     }  # fmt: skip
     assert encoder.get_feature_names_out().tolist() == ["gap", "gap missing", "a"]
-    assert any("columns 'n', 't' have one value only" in note for note in encoder.notes_)
+    assert any("columns 'n', 't' have only one value" in note for note in encoder.notes_)
 
 
 @pytest.mark.parametrize("given", [["b,c"], ["b", "c"], ["b, c"], "b,c", ["b,c,"[:-1]]])
@@ -158,7 +158,7 @@ def test_what_is_said_must_be_there_and_make_sense(write):
     for options, needle in (
         ({"text": ["dya"]}, "text='dya' is not a column of .*did you mean 'day'"),
         ({"date": ["day"]}, "'day' holds no dates in one format .*by text='day'"),
-        ({"number": ["day"]}, "'day' looks like numbers, but 'x' .* is none"),
+        ({"number": ["day"]}, "'day' looks like numbers, but 'x' .* is not one"),
         ({"text": ["a"], "category": ["a"]}, "text='a' is the category too; choose one"),
         ({"text": ["y"]}, "text='y' is the target too"),
         ({"drop": ["a,z"]}, "drop='z' is not a column"),

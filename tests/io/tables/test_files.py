@@ -65,7 +65,7 @@ def test_fifty_levels_are_a_category_and_fifty_one_free_text(write):
         return "word,y\n" + "".join(f"w{i:02d},{i % 2}\n" for i in range(n)) * 2
 
     assert read_table(write(table(50)))[0].shape == (100, 50)
-    with pytest.warns(UserWarning, match="column 'word' taken for free text"):
+    with pytest.warns(UserWarning, match="column 'word' treated as free text"):
         X, _, names = read_table(write(table(51)))
     assert X.shape == (102, 30) and names[-1] == "word text 30"
     assert read_table(write(table(51)), category=["word"])[0].shape == (102, 51)
@@ -155,7 +155,9 @@ def test_an_index_beside_numbers_for_names(write, tmp_path):
 
 def test_dropped_columns_need_not_make_sense(write):
     text = "id,a,y\n" + "".join(f"row {i},{i % 7},{i % 2}\n" for i in range(60))
-    with pytest.warns(UserWarning, match="'id' has another text in every row .* by text='id'"):
+    with pytest.warns(
+        UserWarning, match="'id' has a different text in every row .* use text='id'"
+    ):
         assert read_table(write(text))[2] == ["a"]
     X, _, names = read_table(write(text), drop=["id"])
     assert names == ["a"]

@@ -113,7 +113,9 @@ def test_texts_that_differ_in_letter_case_are_named(write):
 @pytest.mark.parametrize("cells", ["5% 10% 7.5%", "$5 $1,037 -$9", "1,5€ 2€ 3€"])
 def test_numbers_with_signs_are_named(write, cells):
     text = "a;y\n" + "".join(f"{cell};{i % 2}\n" for i, cell in enumerate(cells.split()))
-    read_with_warnings(write(text), "'a' is text, a category for each of its 3 values")
+    read_with_warnings(
+        write(text), "'a' is treated as text, with a category for each of its 3 values"
+    )
     for sign in "%$€":
         text = text.replace(sign, "u")
     read_table(write(text))
@@ -136,7 +138,7 @@ def test_numbers_with_signs_are_named(write, cells):
 def test_a_column_that_numbers_the_rows_is_named(tmp_path, numbers):
     frame = pd.DataFrame({"id": numbers, "a": np.arange(60) % 7, "y": np.arange(60) % 2})
     frame.to_csv(path := tmp_path / "t.csv", index=False)
-    found = read_with_warnings(path, "'id' seems to number the rows", "by number='id'")
+    found = read_with_warnings(path, "'id' seems to number the rows", "use number='id'")
     assert found[2] == read_table(path, drop=["id"])[2] == ["a"]
     X, _, names = read_table(path, number=["id"])
     assert names == ["id", "a"] and X[:, 0].tolist() == numbers.astype(float).tolist()
@@ -166,7 +168,9 @@ def test_other_numbers_are_not(tmp_path, numbers):
 
 def test_dates_in_several_formats_are_named(write):
     text = "a;y\n1.2.2026;0\n31.12.25;1\n9.9.2024;0\n"
-    read_with_warnings(write(text), "'a' is text, a category for each", "dates in one format")
+    read_with_warnings(
+        write(text), "'a' is treated as text, with a category for each", "dates in one format"
+    )
     read_table(write(text.replace("6", "u").replace("2", "v")))
 
 

@@ -182,7 +182,7 @@ def _learn_dates(present: pd.Series, name: str, missing: bool) -> DateColumn:
         raise ColumnError(
             name,
             f"holds no dates in one format (such as {str(present.iloc[0])!r}); write them as "
-            f"year-month-day, or take them for texts by text={name!r}",
+            f"year-month-day, or treat them as texts by text={name!r}",
             "no dates in one format",
         )
     found = date_features(parse_dates(present, form))

@@ -73,7 +73,7 @@ def misspelt(cell: str, row: int, odd: Sequence[str], name: str) -> ColumnError:
         The column.
     """
     where = f"{cell!r} (first in data row {row})"
-    looks = f"looks like numbers, but {where} is none; "
+    looks = f"looks like numbers, but {where} is not one; "
     if all(map(has_comma, odd)):
         doubtful = all(map(perhaps_thousands, odd))
         commas = "commas of decimals or of thousands" if doubtful else "decimal commas"
@@ -82,7 +82,7 @@ def misspelt(cell: str, row: int, odd: Sequence[str], name: str) -> ColumnError:
     return ColumnError(
         name,
         f"{looks}correct it (numbers are written with a decimal point, missing ones as ? or not "
-        f"at all), take all for texts by category={name!r}, or leave it out by drop={name!r}",
+        f"at all), treat all as texts by category={name!r}, or leave it out by drop={name!r}",
         f"numbers, but {where} is none",
     )
 
@@ -126,7 +126,7 @@ def alike_notes(levels: Sequence[str], what: str) -> Iterator[str]:
     if alike:
         shown = "; ".join(" and ".join(map(repr, group[:_MOST])) for group in alike[:_MOST])
         yield (
-            f"{what} that differ only in letter case or blanks are taken for different ones: "
+            f"{what} that differ only in letter case or blanks are treated as different: "
             f"{shown}; write them alike in the file if they are the same"
         )
 
@@ -136,11 +136,11 @@ def sign_notes(levels: Sequence[str], name: str) -> Iterator[str]:
     if len(levels) <= 2:
         return
     found = (
-        f"column {name!r} is text, a category for each of its {len(levels)} values (such as "
-        f"{levels[0]!r}); "
+        f"column {name!r} is treated as text, with a category for each of its {len(levels)} "
+        f"values (such as {levels[0]!r}); "
     )
     if all(map(_is_amount, levels)):
-        yield f"{found}write the numbers alone if they are meant"
+        yield f"{found}write the bare numbers if numbers are meant"
     if all(map(_DATE.match, levels)):
         yield f"{found}write all dates in one format, or leave it out by drop={name!r}"
 

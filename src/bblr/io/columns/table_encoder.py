@@ -36,8 +36,8 @@ UNSEEN = ("error", "zero")
 # Why columns are left out, of one and of several, and the parameter that keeps them.
 _WHY = {
     "numbers": ("seems to number the rows", "seem to number the rows", "number"),
-    "names": ("has another text in every row", "have another text in every row", "text"),
-    "constant": ("has one value only", "have one value only", ""),
+    "names": ("has a different text in every row", "have a different text in every row", "text"),
+    "constant": ("has only one value", "have only one value", ""),
     "empty": ("has no value in any row", "have no value in any row", ""),
 }
 
@@ -190,11 +190,11 @@ def _notes(columns: Sequence[Column], left_out: Sequence[LeftOut]) -> Iterator[s
         elif isinstance(column, DateColumn):
             yield (
                 f"dates in column {column.name!r} ({column.form}) became {', '.join(column.parts)}"
-                f"; take them for texts by category={column.name!r}"
+                f"; category={column.name!r} treats them as texts"
             )
     free = [column.name for column in columns if isinstance(column, TextColumn)]
     if free:
-        yield f"{columns_listed(free)} taken for free text, encoded by parts of words"
+        yield f"{columns_listed(free)} treated as free text, encoded by character sequences"
     yield from _left_out_notes(left_out)
 
 
@@ -202,8 +202,8 @@ def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
     for why, (one, more, keep) in _WHY.items():
         names = [each.name for each in left_out if each.why == why]
         if len(names) == 1:
-            how = f"; keep it by {keep}={names[0]!r}" if keep else ""
+            how = f"; to keep it, use {keep}={names[0]!r}" if keep else ""
             yield f"column {names[0]!r} {one} and is left out{how}"
         elif names:
-            how = f"; keep them by {keep}={names!r}" if keep else ""
+            how = f"; to keep them, use {keep}={names!r}" if keep else ""
             yield f"{columns_listed(names)} {more} and are left out{how}"
