@@ -21,7 +21,7 @@ from bblr.comparison.session import check_least, choose, say
 from bblr.comparison.sources import Table, load_two_classes
 from bblr.comparison.tasks import Task
 from bblr.plotting.certificate import EARLIEST, CertificateDisplay
-from bblr.solvers.zero_one.exact import MAX_SIZE
+from bblr.solvers.zero_one.proofs.exact import MAX_SIZE
 from bblr.zero_one.zero_one_classifier import MAX_TABLE, SOLVERS, ZeroOneClassifier
 from research.core.charts import COLOURS, GREY, chart
 from research.core.study import Study

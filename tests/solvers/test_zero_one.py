@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from bblr.solvers.zero_one import (
+    Boxes,
     BranchAndBound,
     BranchAndCut,
     CombinatorialApproximation,
@@ -84,6 +85,39 @@ def test_solvers_equal_brute_force_on_tiny_problems(seed):
             assert found.loss == found.bound == least
         if solver is SEARCH:
             assert found.loss == least
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_boxes_prove_nothing_false(seed):
+    """On a grid many rows pass through one point, and boxes may give up with a lesser bound."""
+    *_, problem, start = tiny(seed, (1, 2, 3, 4))
+    least = brute_force(problem)
+    found = Boxes().minimise(problem, start, Progress(60), n_jobs=1)
+    assert found.bound <= least <= found.loss == problem.loss(found.theta)
+    assert (found.bound == found.loss) == (found.reason == "proved optimal")
+    general = np.all(problem.given[:, :-1] != np.round(problem.given[:, :-1]))
+    assert found.reason == "proved optimal" or not general
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_boxes_and_branch_and_cut_agree(seed):
+    problem, start = overlapping(60, 3, seed)
+    losses = {
+        solver.minimise(problem, start, Progress(60)).bound for solver in (Boxes(), BranchAndCut())
+    }
+    assert len(losses) == 1
+
+
+def test_boxes_keep_their_bounds_under_rounding():
+    """Far from the origin few digits of the features are left, but all of them count."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1.0, -1.0)
+    far = 1e8 + np.round(X, 3)
+    problem = ZeroOneProblem.from_data(far, y, np.ones(40))
+    exact = Enumeration().minimise(problem, problem.rows.mean(axis=0), Progress(60))
+    found = Boxes().minimise(problem, problem.rows.mean(axis=0), Progress(60))
+    assert found.bound == exact.bound == exact.loss
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -17,6 +17,7 @@ from bblr.losses import Sigmoid, ZeroOne
 from bblr.objective import Objective
 from bblr.penalties import Gaussian
 from bblr.solvers.zero_one import (
+    Boxes,
     BranchAndBound,
     BranchAndCut,
     CombinatorialApproximation,
@@ -29,7 +30,7 @@ from bblr.solvers.zero_one import (
     separate,
     separating,
 )
-from bblr.solvers.zero_one.exact import MAX_SIZE
+from bblr.solvers.zero_one.proofs.exact import MAX_SIZE
 from bblr.training.monitor import FitMonitor
 from bblr.zero_one.starts import (
     StopEarly,
@@ -207,6 +208,10 @@ class Run:
         if self.solver == "mip":
             # A good incumbent speeds up the proof, and a search takes only seconds.
             start = self._solve(VertexSearch(legs=3), problem, start, "search", self.n_jobs)
+            if problem.size <= Boxes.max_size:
+                start = self._solve(Boxes(), problem, start, "boxes", self.n_jobs)
+            if self.progress.proved:
+                return start
         solvers = {
             "search": VertexSearch,
             "pcs": CombinatorialSearch,

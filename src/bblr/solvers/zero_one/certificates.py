@@ -68,6 +68,13 @@ def contradiction(given: Floats, members: Sequence[int]) -> tuple[int, ...] | No
     return tuple(i for i, v in zip(members, vector, strict=True) if v != 0)
 
 
+def independent(rows: Floats) -> bool:
+    """Say whether it is proved that square rows are independent."""
+    # One more row depends on them all, and in one way only, exactly if they are.
+    vector = _dependence([whole_numbers(row) for row in [*rows, np.ones(len(rows))]])
+    return vector is not None and vector[-1] != 0
+
+
 def whole_numbers(row: Floats) -> list[int]:
     """Return a positive multiple of a row in whole numbers; a float is one over 2^k."""
     parts = [float(v).as_integer_ratio() for v in row]

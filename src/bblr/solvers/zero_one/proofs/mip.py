@@ -33,8 +33,8 @@ _RECALLED = 50
 # A cut without a price in this many solutions is idle; so many idle ones are worth a clean-up.
 _IDLE = 15
 _FEW_IDLE = 100
-# Share of the slack of the problem within which a bound closes a node.
-_CLOSED = 0.9
+# Share of the slack of the problem within which a bound meets a loss.
+CLOSED = 0.9
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class _Tree:
             for child in self._look_into(node):
                 if child.bound < self.progress.loss:
                     heapq.heappush(heap, child)
-        least = self.progress.loss - _CLOSED * self.problem.slack
+        least = self.progress.loss - CLOSED * self.problem.slack
         self.progress.raise_bound(min(least, self.doubtful))
         return "proved optimal" if self.doubtful == np.inf else "rounding hides the rest"
 
@@ -122,7 +122,7 @@ class _Tree:
             cover.add(cuts)
         assert z is not None
         self._try_incumbent(z)
-        if bound >= self.progress.loss - _CLOSED * problem.slack:
+        if bound >= self.progress.loss - CLOSED * problem.slack:
             return []
         open_rows = np.flatnonzero((z > _FRACTION) & (z < 1.0 - _FRACTION))
         if len(open_rows) == 0:

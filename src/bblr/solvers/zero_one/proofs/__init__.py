@@ -1,0 +1,1 @@
+"""Solvers that show that nothing is better than what they found."""
