@@ -44,6 +44,12 @@ def about_columns(error: Exception) -> SettingError:
     return SettingError("data", f"cannot be used: {as_options(message)}")
 
 
+def out_of_memory(error: MemoryError) -> str:
+    """Say in one line that data are too large for this machine."""
+    wanted = f": {' '.join(str(error).split())}" if str(error) else ""
+    return f"Error: not enough memory{wanted}; take fewer rows, columns or classes"
+
+
 def as_options(message: str) -> str:
     """Name options of the command line where a message names parameters."""
     message = _NAMED.sub(r"--\1 ", _LIST.sub(_options, message))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bblr.io.tables import blocks
+from bblr.io.tables.delimited import DelimitedRows
 from tests.cli.conftest import FAST, bblr, fitted
 
 
@@ -282,3 +284,20 @@ def test_what_fit_tells(folder):
     assert re.search(r"l2 [0-9.]+, plateaus", result.stdout)
     assert "training errors (" in result.stdout
     assert result.stdout.splitlines()[-1] == "Wrote model.bblr"
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "audit", "compare"])
+def test_want_of_memory_is_told_in_one_line(folder, monkeypatch, command):
+    def read(*_):
+        raise MemoryError("Unable to allocate 44.7 GiB for an array")
+
+    model = fitted()
+    monkeypatch.setattr(DelimitedRows, "_taken", read)
+    given = [model, "train.csv"] if command in ("predict", "evaluate") else ["train.csv"]
+    result = bblr(command, *given, *(["--model", "new.bblr"] if command == "fit" else []))
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: not enough memory: Unable to allocate 44.7 GiB for an array; take fewer rows, "
+        "columns or classes\n"
+    )
+    assert not Path("new.bblr").exists()

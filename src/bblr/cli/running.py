@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from bblr._bars import Bar
-from bblr._settings import SettingError, about_columns, as_options
+from bblr._settings import SettingError, about_columns, as_options, out_of_memory
 from bblr.io.columns.table_encoder import UNSEEN
 from bblr.io.model import SavedModel
 from bblr.io.store import ModelFileError, load_model
@@ -58,6 +58,9 @@ def guarded(work: Callable[[Console], None], stopped: str) -> int:
     except SettingError as error:
         name = _ARGUMENTS.get(error.setting, "--" + error.setting.replace("_", "-"))
         say(messages, f"Error: {name} {error.problem}")
+        return MISUSED
+    except MemoryError as error:
+        say(messages, out_of_memory(error))
         return MISUSED
     except KeyboardInterrupt:
         say(messages, stopped)

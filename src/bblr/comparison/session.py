@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
-from bblr._settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable, out_of_memory
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
@@ -212,6 +212,9 @@ def guarded(work: Callable[[], int], **arguments: str) -> int:
         return work()
     except (SettingError, RecordsError, OSError, ImportError) as error:
         say(messages, refusal(error, **arguments))
+        return MISUSED
+    except MemoryError as error:
+        say(messages, out_of_memory(error))
         return MISUSED
     except Stopped as stopped:
         return stopped.status

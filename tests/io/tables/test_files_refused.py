@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from bblr.io import read_table
+from bblr.io.tables.opening import opened_data
+from bblr.io.tables.svmlight_rows import svmlight_blocks
 from tests.io.tables.tables import BASIC, fails
 
 
@@ -209,3 +211,22 @@ def test_binary_files(tmp_path):
 
 def test_a_first_line_without_end(write):
     fails(write('"' + "x" * 200_000 + "\n1,2\n"), "line 1", "check the quotes")
+
+
+@pytest.mark.parametrize("index", ["2000000000", "16777217", "99999999999", "0" * 9 + "9" * 5_000])
+def test_indices_too_large_for_a_model(write, index):
+    rows = "# 99999999999:1\n" + "".join(f"{i % 2} 1:{i} 16777216:1\n" for i in range(6))
+    with opened_data(write(rows, "t.svm")) as file:
+        assert [part.X.shape for part in svmlight_blocks(file, None)] == [(6, 2**24 + 1)]
+    fails(write(f"{rows}1 qid:99999999999 {index}:1\n", "t.svm"), "line 8: index", "without gaps")
+
+
+def test_more_classes_than_a_model_can_have(write):
+    lines = [f"{i % 7},{i // 2}\n" for i in range(20_000)]
+    fails(write("a,y\n" + "".join(lines)), "10,000 classes", "name the column with target=")
+    fails(
+        write("".join(f"{i // 2} 1:{i % 7}\n" for i in range(20_000)), "t.svm"),
+        "10,000 classes, and a file may have 1,000",
+    )
+    _, y, _ = read_table(write("a,y\n" + "".join(lines[:2_000])))
+    assert len(set(y)) == 1_000

@@ -12,6 +12,8 @@ from bblr.io.columns.notes import listed
 if TYPE_CHECKING:
     import pandas as pd
 
+# Every row has a score for each, and every feature a weight.
+_MOST_CLASSES = 1_000
 _LABEL_TYPES: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": np.float64}
 
 
@@ -52,6 +54,10 @@ def check_classes(y: np.ndarray, what: str, remedy: str = ": check the file") ->
         dots = ", …" if len(classes) > 6 else ""
         raise ValueError(
             f"{what} hold {len(classes)} classes in {len(y)} rows ({shown}{dots}){remedy}"
+        )
+    if len(classes) > _MOST_CLASSES:
+        raise ValueError(
+            f"{what} hold {len(classes):,} classes, and a file may have {_MOST_CLASSES:,}{remedy}"
         )
     return whole_numbers(y)
 

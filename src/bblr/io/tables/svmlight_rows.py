@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -12,6 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from bblr.io.tables.opening import SVMLIGHT_ROW, DataFile
+
+# A model has a number for each index, and a name.
+_MOST_FEATURES = 2**24
+_INDEX = re.compile(rb"\s0*(\d+):")
 
 __all__ = ["SvmlightRows", "svmlight_blocks"]
 
@@ -63,6 +68,7 @@ def _parsed(name: str, content: bytes, first: int) -> SvmlightRows:
     try:
         X, y = load_svmlight_file(BytesIO(content), zero_based=True)
     except (ValueError, OverflowError) as error:
+        _check_indices(name, content, first)
         lines = content.decode("utf-8-sig", errors="replace").split("\n")
         for number, line in enumerate(lines, start=first):
             row = line.strip()
@@ -72,7 +78,22 @@ def _parsed(name: str, content: bytes, first: int) -> SvmlightRows:
                     "label and then index:value pairs"
                 ) from error
         raise ValueError(f"{name} is not a sound svmlight file: {error}") from error
+    if X.shape[1] > _MOST_FEATURES + 1:
+        _check_indices(name, content, first)
     if not np.isfinite(X.data).all():
         index = int(X.indices[~np.isfinite(X.data)][0]) + int(X.indices.min() == 0)
         raise ValueError(f"{name}: feature x{index} holds nan or infinite values; remove them")
     return SvmlightRows(X, y)
+
+
+def _check_indices(name: str, content: bytes, first: int) -> None:
+    """Raise an error that names the line of an index that is too large for a model."""
+    for number, line in enumerate(content.split(b"\n"), start=first):
+        for index in _INDEX.findall(line.partition(b"#")[0]):
+            # Python does not make numbers of thousands of digits.
+            if len(index) > 9 or int(index) > _MOST_FEATURES:
+                raise ValueError(
+                    f"{name}, line {number}: index {index[:20].decode()} is beyond "
+                    f"{_MOST_FEATURES:,}, and a model has a number for every index up to the "
+                    "largest; number the features without gaps"
+                )
