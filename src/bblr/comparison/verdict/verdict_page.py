@@ -37,7 +37,7 @@ __all__ = ["Compared", "document", "write_report"]
 MOST_CLASSES, MOST_FEATURES = 10, 20
 _PLACES = {
     "training": "Noise is added to the training part before scaling; the test part stays clean.",
-    "everywhere": "Noise is added to all data before they are cut: the test part has its share.",
+    "everywhere": "Noise is added to all data before they are divided, to the test part too.",
 }
 
 
@@ -162,7 +162,8 @@ def _curves(found: Compared, standings: Sequence[Standing]) -> Iterator[Section]
         )
     about = (
         "From predictions for rows that a method had not seen. Calibrated probabilities lie on "
-        "the dashed diagonal: of rows given 70 %, 70 % are so. Bars are 95 % intervals of a bin."
+        "the dashed diagonal: of rows given 70 %, 70 % turn out so. Bars are 95 % intervals of a "
+        "bin."
     )
     if drawn:
         yield Section("Can the probabilities be trusted?", [about, Panels(drawn)])
@@ -176,7 +177,7 @@ def _by_class(found: Compared, standing: Standing) -> Iterator[Section]:
         if line.first is not None:
             grid = Grid(_confusion(line, classes), f"{line.label}, classes")
             blocks += [Heading(line.label), grid]
-    about = "Rows by their class (down) and by what was predicted for them unseen (across)."
+    about = "Rows by class (down) and by the class predicted for them unseen (across)."
     if blocks:
         yield Section("Right and wrong by class", [about, *blocks])
 
@@ -269,11 +270,11 @@ def _data(found: Compared) -> Iterator[Section]:
 
 def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
     spoilt = max((record["condition"] for record in records), key=lambda c: c["noise"])
-    again = f", {standing.repeats} times over with new ones" * (standing.repeats > 1)
+    again = f", {standing.repeats} times with new ones" * (standing.repeats > 1)
     yield (
-        f"The rows are cut into {standing.folds} stratified folds{again}. "
+        f"The rows are divided into {standing.folds} stratified folds{again}. "
         "A method is fitted on all folds but one and tested on that one. Features are scaled, and "
-        "hyper-parameters chosen, with the training part alone. All methods see the same folds"
+        "hyper-parameters chosen, on the training part alone. All methods see the same folds"
         f"{' and the same noise' if spoilt['noise'] else ''}. {_PLACES.get(spoilt['place'], '')}"
     )
     yield Bullets(
@@ -281,8 +282,8 @@ def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
             ("95 % intervals", "allow for the rows and, by the correction of Nadeau and Bengio, "
              "for training parts that overlap."),
             ("Differences", "are paired row by row; their intervals hold together with 95 %, so "
-             "that the best of several methods may be picked. A method is used only if its whole "
-             "interval lies on the better side."),
+             "that the best of several methods may be picked. A method is recommended only if its "
+             "whole interval lies on the better side."),
             ("Error:", "test errors over test rows, in percent."),
             ("Balanced:", "accuracy with each class counting the same, in percent."),
             ("AUC:", "area under the ROC curve, averaged over folds and, one against the others, "

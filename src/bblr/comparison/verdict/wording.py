@@ -120,7 +120,8 @@ def _either_way(standing: Standing, gain: Interval) -> str:
     elif name == "balanced":
         scale, unit, digits = 100.0, " points", 1
     low, high = (f"{scale * end:.{digits}f}" for end in (-gain.low, gain.high))
-    return f"{standing.metric.title} between {low} {worse} and {high} {better}{unit}"
+    title = "a cost" if name == "cost" else standing.metric.title
+    return f"{title} between {low} {worse} and {high} {better}{unit}"
 
 
 def _per(rate: float) -> int:
