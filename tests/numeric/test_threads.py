@@ -6,8 +6,11 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
+from bblr import KernelBBLRClassifier
 from bblr._numeric import threads
 from bblr._numeric.threads import MIN_WORK, map_ranges, num_threads
 
@@ -124,12 +127,53 @@ def test_there_is_at_least_one_thread():
     assert num_threads() >= 1
 
 
+def counts():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two_blas_threads():
+    libraries = threads._blas().lib_controllers
+    before = [library.num_threads for library in libraries]
+    for library in libraries:
+        threads._keep_to(library, 2)
+    yield
+    for library, count in zip(libraries, before, strict=True):
+        threads._keep_to(library, count)
+
+
+def test_blas_keeps_to_one_thread_whichever_thread_asks(two_blas_threads):
+    def asked():
+        with threads.one_blas_thread(100):
+            return counts()
+
+    before = counts()
+    with ThreadPoolExecutor(1) as pool:
+        assert set(asked()) == {1} and counts() == before
+        assert set(pool.submit(asked).result()) == {1} and counts() == before
+        # The first sets the limit and the last lifts it; they need not be the same.
+        first, last = threads.one_blas_thread(100), threads.one_blas_thread(100)
+        first.__enter__()
+        pool.submit(last.__enter__).result()
+        first.__exit__(None, None, None)
+        assert set(counts()) == {1}
+        pool.submit(last.__exit__, None, None, None).result()
+    assert counts() == before
+
+
+def test_a_kernel_fit_has_the_same_bits_in_any_thread(two_blas_threads):
+    X = np.random.default_rng(0).standard_normal((320, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+
+    def fitted():
+        return KernelBBLRClassifier(random_state=0).fit(X, y).decision_function(X)
+
+    here = fitted()
+    with ThreadPoolExecutor(1) as pool:
+        np.testing.assert_array_equal(pool.submit(fitted).result(), here)
+
+
 def test_blas_gets_its_threads_back_from_several_users():
-    from threadpoolctl import threadpool_info
-
-    def counts():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
     before = counts()
     first, second = threads.one_blas_thread(100), threads.one_blas_thread(100)
     first.__enter__()

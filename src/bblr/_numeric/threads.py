@@ -92,25 +92,30 @@ class _Alone:
     """
 
     def __enter__(self) -> None:
+        me = threading.get_ident()
         try:
-            _join(threading.get_ident())
+            with _limit.lock:
+                if not _limit.users:
+                    libraries = _blas().lib_controllers
+                    _limit.before = [(library, library.num_threads) for library in libraries]
+                _limit.users[me] = _limit.users.get(me, 0) + 1
+                if _limit.users == {me: 1}:
+                    for library, _ in _limit.before:
+                        _keep_to(library, 1)
         except BaseException:
-            _leave(threading.get_ident())
+            _leave(me)
             raise
 
     def __exit__(self, *_: object) -> None:
         _leave(threading.get_ident())
 
 
-def _join(me: int) -> None:
-    with _limit.lock:
-        if not _limit.users:
-            libraries = _blas().lib_controllers
-            _limit.before = [(library, library.num_threads) for library in libraries]
-        _limit.users[me] = _limit.users.get(me, 0) + 1
-        if _limit.users == {me: 1}:
-            for library, _ in _limit.before:
-                library.set_num_threads(1)
+def _keep_to(library: Any, count: int) -> None:
+    library.set_num_threads(count)
+    # Later versions of threadpoolctl listen to no other thread before this one says it is done.
+    done = getattr(library, "clear_controlling_thread", None)
+    if done is not None:
+        done()
 
 
 def _leave(me: int, *, altogether: bool = False) -> None:
@@ -121,7 +126,7 @@ def _leave(me: int, *, altogether: bool = False) -> None:
         elif count:
             if len(_limit.users) == 1:
                 for library, before in _limit.before:
-                    library.set_num_threads(before)
+                    _keep_to(library, before)
             del _limit.users[me]
 
 
