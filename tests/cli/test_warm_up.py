@@ -37,6 +37,13 @@ def test_a_terminal_is_told_once(monkeypatch, capsys):
     assert capsys.readouterr().err.count("compiling") == 1
 
 
+def test_functions_of_no_module_compile_beside_ours():
+    made = {}
+    exec("def double(x): return 2 * x", made)
+    made["double"].__module__ = None
+    assert njit(made["double"])(3) == 6
+
+
 def test_a_log_is_not(capsys):
     _Teller().on_start(compilation("bblr.losses.fused"))
     assert capsys.readouterr().err == ""

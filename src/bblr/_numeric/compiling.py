@@ -63,7 +63,7 @@ class _Teller(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Tell of a compilation that begins."""
-        module = event.data["dispatcher"].py_func.__module__
+        module = event.data["dispatcher"].py_func.__module__ or ""  # none if made by exec
         if not self.told and module.startswith("bblr."):
             self.told = True
             if sys.stderr.isatty():
