@@ -59,6 +59,10 @@ class Counted(Scored, Protocol):
     """One that counts errors, and finds the fewest along a line."""
 
     @property
+    def total(self) -> float:
+        """The weight of all rows."""
+
+    @property
     def batch(self) -> int:
         """How many directions to evaluate together."""
 

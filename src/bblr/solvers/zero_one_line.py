@@ -11,11 +11,16 @@ from bblr.solvers.protocols import Counted
 from bblr.solvers.solution import Floats, Solution, require
 
 
+# Sums of weights in another order differ in the last digits; that is no gain.
+_SLACK = 1e-12
+
+
 class Walker:
     """Parameters, their scores and their errors."""
 
     def __init__(self, objective: Counted, theta: Floats) -> None:
         self.objective = objective
+        self.slack = _SLACK * objective.total
         self.move_to(theta)
 
     def move_to(self, theta: Floats) -> None:
@@ -29,7 +34,7 @@ class Walker:
         # Scores are linear in the parameters, so a direction has scores of its own.
         change = self.objective.scores(direction)
         step, errors = self.objective.line(self.raw, change)
-        if not errors < self.errors:
+        if not errors < self.errors - self.slack:
             return False
         self._go(direction, change, step)
         return True
@@ -48,7 +53,7 @@ class Walker:
                 k += 1
                 continue
             lines = self.objective.lines(self.raw, some)
-            better = [i for i, line in enumerate(lines) if line[1] < self.errors]
+            better = [i for i, line in enumerate(lines) if line[1] < self.errors - self.slack]
             if not better:
                 k += len(some)
                 continue
@@ -113,7 +118,7 @@ class ZeroOneSearch:
             for _round in range(2):
                 gained |= walker.follow_each(rng.standard_normal((size, size)))
             lines += 3 * size
-            if walker.errors < best_errors:
+            if walker.errors < best_errors - walker.slack:
                 best, best_errors, failures = walker.theta.copy(), walker.errors, 0
             if not gained:
                 length = self.kick * (1 + failures % 5) * np.linalg.norm(best) / np.sqrt(size)
