@@ -259,3 +259,27 @@ def test_wide_rows_get_a_penalty_by_their_length():
     assert model.l2_ == pytest.approx(200, rel=0.05)
     assert model.prior_.w == pytest.approx(0.2)
     assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_going_ahead_ends_where_plain_updates_end_in_fewer_rounds(seed, monkeypatch):
+    X, y, rng = _linear(400, 6, seed)
+    y = np.where(rng.random(400) < 0.15, 1 - y, y)
+    objective, shares = _objective(X, y), np.bincount(y) / 400
+    unknown = marginal.Unknown(True, True, True)
+    for name, value in (("_STEADY", 1e-4), ("_STEADY_LOW", 1e-5), ("_ROUNDS", 300)):
+        monkeypatch.setattr(marginal, name, value)
+    monkeypatch.setattr(marginal, "_NEWTON", FisherScoring(tol=1e-12, max_iter=20))
+    start = np.zeros(objective.size)
+    ahead = marginal.settle(objective, start, unknown, shares, 1e-4)
+    monkeypatch.setattr(marginal, "_STRIDE", 1.0)
+    plain = marginal.settle(objective, start, unknown, shares, 1e-4)
+    assert ahead.rounds < 0.7 * plain.rounds
+    assert ahead.objective.l2 == pytest.approx(plain.objective.l2, rel=5e-3)
+    assert np.allclose(ahead.objective.loss.low, plain.objective.loss.low, atol=1e-3)
+
+
+def test_going_ahead_changes_no_penalty_that_is_given():
+    X, y, _ = _linear(200, 3, 0)
+    for l2 in (0.0, 1e-4, 5.0):
+        assert BBLRClassifier(l2=l2, gamma_max=1.0, solver="fisher").fit(X, y).l2_ == l2

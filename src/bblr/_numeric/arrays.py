@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,23 @@ def square_norms(X: Any) -> NDArray[np.float64]:
     if sparse:
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def quantiles(
+    values: NDArray[np.float64], weight: NDArray[np.float64], shares: Sequence[float]
+) -> list[float]:
+    """Return the least values that so large shares of the weight do not exceed."""
+    # Up to rounding in the sum of the weights, which must not decide between two values.
+    least = np.array(shares) * (1.0 - 1e-12)
+    if weight.min() == weight.max():
+        places = np.ceil(least * len(values)).astype(np.intp) - 1
+        found = np.partition(values, places)[places]
+    else:
+        order = np.argsort(values)
+        total = np.cumsum(weight[order])
+        found = values[order[np.searchsorted(total, least * total[-1])]]
+    numbers: list[float] = found.tolist()
+    return numbers
 
 
 def column_variances(X: Any, weight: NDArray[np.float64]) -> NDArray[np.float64]:

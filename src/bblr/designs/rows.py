@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import quantiles
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import NUMPY
 from bblr._numeric.zero_one import zero_one_line
@@ -117,12 +118,7 @@ class Rows:
 
     def median(self, vector: Vector, weight: Vector) -> float:
         """Return the weighted median."""
-        if weight.min() == weight.max():
-            middle = (len(vector) - 1) // 2
-            return float(np.partition(vector, middle)[middle])
-        order = np.argsort(vector)
-        total = np.cumsum(weight[order])
-        return float(vector[order[np.searchsorted(total, 0.5 * total[-1] * (1.0 - 1e-12))]])
+        return quantiles(vector, weight, (0.5,))[0]
 
     def falloff(self, vector: Vector, limit: float) -> Vector:
         """Return 1 up to the limit, and beyond it the square of what the limit is of a number."""

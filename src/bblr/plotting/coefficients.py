@@ -52,7 +52,7 @@ class CoefficientDisplay(BaseDisplay):
     >>> data = load_uci("heart", as_frame=True)
     >>> model = BBLRClassifier().fit(data.data, data.target)
     >>> CoefficientDisplay.from_estimator(model, data.data, max_features=3).shown_
-    ['major_vessels', 'thal', 'sex']
+    ['major_vessels', 'thal', 'chest_pain']
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, log, sqrt
 from operator import itemgetter
 from typing import Any, Self
 
@@ -116,14 +116,15 @@ class Link:
 
 def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateaus, float]:
     decision, y, weight = np.array([decision, y, weight], dtype=np.float64)
-    scale = float(np.sqrt(np.average(decision**2, weights=weight))) or 1.0
+    total = float(weight.sum())
+    scale = sqrt(float(weight @ (decision * decision)) / total) or 1.0
     unit = decision / scale
     # Start from the shares of positives on either side, and from almost no plateaus: either start
     # alone may end on a plateau at 1/2.
-    rare = min(max(1.0 / (float(weight.sum()) + 2.0), _LEAST_RATE), 0.49)
+    rare = min(max(1.0 / (total + 2.0), _LEAST_RATE), 0.49)
     ends = [
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
-        for start in (_shares(decision > 0, y, weight), (rare, 1.0 - rare))
+        for start in (_shares(decision > 0.0, y > 0.0, weight), (rare, 1.0 - rare))
     ]
     free, _, (low, high) = min(ends, key=itemgetter(1))
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
@@ -174,13 +175,15 @@ class Step:
         return found
 
 
-def _shares(above: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
+def _shares(
+    above: NDArray[np.bool_], positive: NDArray[np.bool_], weight: Floats
+) -> tuple[float, float]:
     """Return the share of positives below and above the threshold, on their own side of 1/2."""
-    found = []
-    for side in (~above, above):
-        positive = float(weight[side & (y > 0)].sum()) + 1.0
-        found.append(positive / (float(weight[side].sum()) + 2.0))
-    low, high = max(found[0], _LEAST_RATE), min(found[1], 1.0 - _LEAST_RATE)
+    total, up = float(weight.sum()), weight * above
+    total_up, positive_up = float(up.sum()), float(up @ positive)
+    low = (float(weight @ positive) - positive_up + 1.0) / (total - total_up + 2.0)
+    high = (positive_up + 1.0) / (total_up + 2.0)
+    low, high = max(low, _LEAST_RATE), min(high, 1.0 - _LEAST_RATE)
     return min(low, 0.49), max(high, 0.51)
 
 

@@ -9,12 +9,13 @@ until neither moves.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bblr._numeric.arrays import quantiles
 from bblr._numeric.layouts import layout
 from bblr.designs import ScaledDesign
 from bblr.designs.small_tables import Rules, newton_descent
@@ -53,6 +54,10 @@ _ROUNDS = 25
 # Converged when the penalty (as a factor) and the plateaus (in sum) move by less than this.
 _STEADY, _STEADY_LOW = 0.02, 0.004
 _EM_STEPS = 20
+# The longest step towards where updates seem to end, as a multiple of an update.
+_STRIDE = 2.5
+# Below this a plateau is none.
+_TINY = 1e-300
 # Prior pseudo-counts: stray labels, which have nothing to do with their row, and true ones.
 _STRAY, _TRUE = 2.0, 18.0
 # Largest plateau with two classes, and largest total of the plateaus with more.
@@ -125,11 +130,8 @@ def leverage_limit(objective: Fitted) -> float:
     design, some = objective.design, some_of(objective.n_rows, _SOME_ROWS)
     own = design.rows.local(design.rows.pick(objective.weight, some))
     length, own = design.lengths(some)[own > 0], own[own > 0]
-    order = np.argsort(length)
-    total = np.cumsum(own[order])
-    shares = np.array([0.5, 1.0 - _MOST_BEYOND])
-    middle, far = length[order[np.searchsorted(total, shares * total[-1] * (1.0 - 1e-12))]]
-    return max(_LEVERAGE, float(far / middle))
+    middle, far = quantiles(length, own, (0.5, 1.0 - _MOST_BEYOND))
+    return max(_LEVERAGE, far / middle)
 
 
 def with_penalty(objective: Fitted, l2: float) -> Fitted:
@@ -201,7 +203,7 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
-    precondition = None
+    precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
     while rounds < _ROUNDS:
         rounds += 1
         found = descent.minimise(objective, theta, precondition=precondition)
@@ -218,8 +220,9 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
             if not objective.design.fit_intercept:
                 # A decision that must pass through the origin treats all classes alike.
                 new_low = np.full(len(low), float(new_low.mean()))
+        new_l2, new_low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
         objective = with_plateaus(with_penalty(objective, new_l2), new_low)
-        if _is_steady(new_l2, l2, new_low, low):
+        if steady:
             break
     return Settled(objective, theta, n_iter, rounds)
 
@@ -230,11 +233,11 @@ def _settle_few(
     """Estimate with two classes on a sample of rows, by compiled steps."""
     Zt, y, weight = drawn.columns, drawn.y, drawn.weight
     total, d = float(weight.sum()), objective.design.n_features
-    gamma, most_l2 = objective.loss.gamma, _most_l2(objective)
+    gamma, most_l2 = objective.loss.gamma, max(1.0, objective.total)
     units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)
     limits = total + _STRAY + _TRUE, _MOST_LOW, _EM_STEPS
     l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
-    n_iter = rounds = 0
+    n_iter, rounds, before = 0, 0, list[Any]()
     theta = np.ascontiguousarray(theta)
     while rounds < _ROUNDS:
         rounds += 1
@@ -250,26 +253,47 @@ def _settle_few(
             new_l2 = min(max(settled / square, _LEAST_L2), most_l2)
         if unknown.plateaus:
             new_low = stray_rates_of_two(alone, y, weight, gamma, low, pseudo, *limits)
-        steady = _is_steady(new_l2, l2, new_low, low)
-        l2, low = new_l2, new_low
+        l2, low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
         if steady:
             break
     return Settled(with_plateaus(with_penalty(objective, l2), low), theta, n_iter, rounds)
 
 
-def _is_steady(new_l2: float, l2: float, new_low: Floats, low: Floats) -> bool:
+def _ahead(
+    l2: float, low: Floats, new_l2: float, new_low: Floats, before: list[Any], most_l2: float
+) -> tuple[float, Floats, bool]:
+    """Return the penalty and the plateaus of the next round, and whether they stand still.
+
+    Round after round updates fall by about the same share, often a sixth only, and after two of
+    them it is known what all will come to: the logarithm of each number goes there, at most
+    `_STRIDE` times as far as its update. `before` holds these logarithms and updates.
+    """
     still = new_l2 == l2 or abs(log(new_l2 / l2)) < _STEADY
-    return still and float(np.abs(new_low - low).sum()) < _STEADY_LOW
-
-
-def _most_l2(objective: Fitted) -> float:
-    return max(1.0, objective.rows.total(objective.weight))
+    if still and float(np.abs(new_low - low).sum()) < _STEADY_LOW:
+        return new_l2, new_low, True
+    there, earlier = [], before.copy()
+    before.clear()
+    for here, new in zip((l2, *low.tolist()), (new_l2, *new_low.tolist()), strict=True):
+        at, step = log(max(here, _TINY)), log(max(new, _TINY) / max(here, _TINY))
+        if earlier:
+            came, fell = at - earlier[len(before)][0], earlier[len(before)][1] - step
+            if came * step > 0.0 and came * fell > 0.0:
+                new *= exp(step * (min(max(came / fell, 1.0), _STRIDE) - 1.0))
+        before.append((at, step))
+        there.append(new)
+    # A penalty that is given stays as it is, and every class must be able to win.
+    if there[0] != new_l2:
+        new_l2 = min(max(there[0], _LEAST_L2), most_l2)
+    taken, apart = sum(there[1:]), max(there[1:]) - min(there[1:])
+    if taken < _MOST_WEIGHT and apart < _MOST_APART * (1.0 - taken):
+        new_low = np.array(there[1:])
+    return new_l2, new_low, False
 
 
 def _penalty(objective: Fitted, theta: Floats, effective: float) -> float:
     """Return MacKay's update of the penalty."""
     square = square_length(objective, theta)
-    return float(np.clip(effective / max(square, 1e-300), _LEAST_L2, _most_l2(objective)))
+    return float(np.clip(effective / max(square, 1e-300), _LEAST_L2, max(1.0, objective.total)))
 
 
 def stray_rates(raw: Floats, drawn: Drawn, gamma: float, low: Floats, shares: Floats) -> Floats:
