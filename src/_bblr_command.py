@@ -10,6 +10,9 @@ import gc
 import os
 import sys
 from _thread import allocate_lock
+from errno import EPIPE
+from io import TextIOWrapper
+from typing import Any
 
 __all__ = ["Kept", "Loading", "main"]
 
@@ -73,6 +76,70 @@ class Loading:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class Output(TextIOWrapper):
+    r"""A standard stream that may be full or closed: what is to be done is done all the same.
+
+    What its encoding has no character for is written as ``\u2026``.
+
+    Parameters
+    ----------
+    stream : TextIOWrapper
+        The stream, which is of no use afterwards.
+    """
+
+    # Why not all was written; a reader that has seen enough is no reason.
+    failure: OSError | None = None
+
+    def __init__(self, stream: Any) -> None:
+        encoding, lines = stream.encoding, stream.line_buffering
+        super().__init__(stream.detach(), encoding, "backslashreplace", line_buffering=lines)
+
+    def write(self, text: str) -> int:
+        """Write a text, if that can be done."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            self._give_up(error)
+            return len(text)
+
+    def flush(self) -> None:
+        """Write what is held back, if that can be done."""
+        try:
+            super().flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        if error.errno != EPIPE:
+            self.failure = error
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _open_streams() -> None:
+    """Let nothing that is printed end a command by a traceback."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif type(stream) is TextIOWrapper:
+            setattr(sys, name, Output(stream))
+
+
+def _check_written() -> None:
+    """Say in one line, and by exit status 2, that standard output was not written."""
+    sys.stdout.flush()
+    failure = getattr(sys.stdout, "failure", None)
+    if failure is not None:
+        print(
+            f"Error: standard output cannot be written: {failure.strerror}; make room or choose "
+            "another place",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
 def main() -> None:
     """Load the command line and run it; Ctrl-C meanwhile is one line and exit status 130.
 
@@ -81,11 +148,16 @@ def main() -> None:
     """
     with Loading():
         from bblr.cli import main as run
+    _open_streams()
     try:
         run()
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         sys.exit(130)
+    except SystemExit as end:
+        if not end.code:
+            _check_written()
+        raise
 
 
 def _stop(*_: object) -> None:

@@ -108,6 +108,8 @@ def opened_data(path: Path) -> Iterator[DataFile]:
 def _opened(path: Path) -> IO[bytes]:
     """Open a file; what comes through a pipe is read whole, for a pipe cannot go back."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise OSError("standard input is closed; name a file")
         return BytesIO(sys.stdin.buffer.read())
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it")
