@@ -74,3 +74,17 @@ def test_the_largest_of_many_scores_has_the_largest_probability_whatever_is_roun
     )
     assert np.asarray(found.argmax(1)).tolist() == [2, 1, 0, 0]
     np.testing.assert_allclose(np.asarray(found).sum(axis=1), 1.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("seed", [7, 74, 106, 118, 162])
+def test_rounding_of_the_scores_does_not_move_the_link(seed):
+    """Where the likelihood is flat or both starts lead to one place, too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(30, 150))
+    decision = rng.normal(size=n) * rng.choice([0.1, 1, 10])
+    noise = rng.normal(size=n) * rng.choice([0.1, 1, 5]) * np.abs(decision).mean()
+    y = np.where(decision + noise > 0, 1.0, -1.0)
+    rounded = decision * (1.0 + 2e-16 * rng.integers(-1, 2, n))
+    one, other = (Link.fit(each, y, np.ones(n)) for each in (decision, rounded))
+    assert other.gamma == pytest.approx(one.gamma, rel=1e-10)
+    assert other.plateaus.low == pytest.approx(one.plateaus.low, abs=1e-10)

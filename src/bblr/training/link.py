@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,8 @@ _MOST = 0.5
 # Width of a vague prior on log gamma, as for two classes.
 _LOG_GAMMA_SCALE = 3.0
 _FAR = 50.0
+# Likelihoods that are closer, as a share of themselves, are equal.
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,10 @@ def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateau
         likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
         for start in (_shares(decision > 0.0, y > 0.0, weight), (rare, 1.0 - rare))
     ]
-    free, _, (low, high) = min(ends, key=itemgetter(1))
+    # Both may lead to the same place, from two sides: rounding must not choose.
+    first, second = ends
+    other = second[1] < first[1] - _EQUAL * abs(first[1])
+    free, _, (low, high) = second if other else first
     return Plateaus.binary(low, high - low), exp(free[2]) / scale
 
 

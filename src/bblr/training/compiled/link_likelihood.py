@@ -57,6 +57,8 @@ def _two_plateaus(low, high, gamma, decision, y, weight, slope, bend):
 
 # Steps of a descent, halvings of a step, and what one must move by to go on.
 _STEPS, _HALVINGS, _STILL = 100, 40, 1e-10
+# A rise by this share of the value may be rounding.
+_HIDDEN = 1e-14
 _SWEEPS = 30
 # Free parameters of plateaus beyond this are those of plateaus at 0, 1/2 or 1.
 _FAR = 30.0
@@ -153,6 +155,17 @@ def _turned_step(bend, slope, least, step):
     return downhill, shorter * reach
 
 
+@njit(**INLINE)
+def _is_better(new, value, t, downhill, slope, step):
+    """Whether the end of a step is lower, or flatter where rounding hides what is lower."""
+    if new <= value + 1e-4 * t * downhill:
+        return True
+    along = 0.0
+    for j in range(len(step)):
+        along += slope[j] * step[j]
+    return new <= value + _HIDDEN * abs(value) and abs(along) <= 0.5 * abs(downhill)
+
+
 @njit(**JIT)
 def likeliest(free, decision, y, weight):
     """Descend from free parameters to the likeliest ones; return them, their value and plateaus.
@@ -170,7 +183,7 @@ def likeliest(free, decision, y, weight):
             for j in range(3):
                 there[j] = x[j] + t * step[j]
             new = _penalised(there, decision, y, weight, new_slope, new_bend)
-            if new <= value + 1e-4 * t * downhill:
+            if _is_better(new, value, t, downhill, new_slope, step):
                 found = True
                 break
             t *= 0.5
@@ -250,7 +263,7 @@ def likeliest_plateau(free, below, y, weight, most):
             for j in range(2):
                 there[j] = x[j] + t * step[j]
             new = _one_plateau(there, below, y, weight, most, new_slope, new_bend)
-            if new <= value + 1e-4 * t * downhill:
+            if _is_better(new, value, t, downhill, new_slope, step):
                 found = True
                 break
             t *= 0.5
