@@ -10,7 +10,6 @@ import numpy as np
 from bblr.solvers.protocols import Counted
 from bblr.solvers.solution import Floats, Solution, require
 
-
 # Sums of weights in another order differ in the last digits; that is no gain.
 _SLACK = 1e-12
 
