@@ -283,3 +283,25 @@ def test_going_ahead_changes_no_penalty_that_is_given():
     X, y, _ = _linear(200, 3, 0)
     for l2 in (0.0, 1e-4, 5.0):
         assert BBLRClassifier(l2=l2, gamma_max=1.0, solver="fisher").fit(X, y).l2_ == l2
+
+
+def test_the_information_of_an_earlier_round_serves_until_nothing_moves(monkeypatch):
+    X, y, _ = _linear(700, 140, 0)
+    objective, formed, shares = _objective(X, y), [], np.bincount(y) / 700
+    theta, form = np.zeros(objective.size), ScaledDesign.curvature
+    raw = objective.scores(theta)
+    about = laplace(objective, theta, raw)
+    again = laplace(objective, theta, raw, about)
+    assert again.effective == pytest.approx(about.effective, rel=1e-12)
+    monkeypatch.setattr(
+        ScaledDesign,
+        "curvature",
+        lambda self, *at, **kw: formed.append(1) or form(self, *at, **kw),
+    )
+    # Newton steps form their own.
+    monkeypatch.setattr(marginal, "takes_newton", lambda *_: False)
+    found = marginal.settle(objective, theta, marginal.Unknown(True, True, True), shares, 1e-4)
+    assert len(formed) < 0.7 * found.rounds
+    last = laplace(found.objective, found.theta, found.objective.scores(found.theta))
+    l2 = last.effective / float(found.theta[:140] @ found.theta[:140])
+    assert found.objective.l2 == pytest.approx(l2, rel=0.05)

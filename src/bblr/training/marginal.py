@@ -28,6 +28,7 @@ from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
     Drawn,
+    Laplace,
     draw_rows,
     laplace,
     leave_one_out,
@@ -204,11 +205,12 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
+    known: Laplace | None = None
     while rounds < _ROUNDS:
         rounds += 1
         found = descent.minimise(objective, theta, precondition=precondition)
         theta, n_iter = found.theta, n_iter + found.n_iter
-        about = laplace(objective, theta, found.raw)
+        about = laplace(objective, theta, found.raw, known)
         precondition = about.precondition
         l2, low = penalty_of(objective), np.array(objective.loss.low)
         new_l2, new_low = l2, low
@@ -222,8 +224,10 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
                 new_low = np.full(len(low), float(new_low.mean()))
         new_l2, new_low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
         objective = with_plateaus(with_penalty(objective, new_l2), new_low)
-        if steady:
+        if steady and known is None:
             break
+        # The information serves until nothing moves by it, and is then formed anew.
+        known = about if isinstance(about, Laplace) and not steady else None
     return Settled(objective, theta, n_iter, rounds)
 
 
