@@ -27,6 +27,10 @@ MOST_LOSSES = 5
 CHECK_EVERY = 0.5
 
 
+class _AllLost(Exception):
+    """All workers that were there when loading began are gone."""
+
+
 class _Actor(NamedTuple):
     future: Any
     proxy: Any
@@ -65,6 +69,7 @@ class Actors:
         self._check = check
         self._held = held
         self._actors: dict[int, _Actor] = {}
+        self._began: frozenset[str] = frozenset()
         # Pieces are released as soon as their actor has them.
         self._loaded: list[ref[Any]] = []
         self._made: list[Any] = []
@@ -88,8 +93,12 @@ class Actors:
         """
         self._actors.clear()
         self.branches = ()
-        left = self._made + [piece for made in self._loaded if (piece := made()) is not None]
+        self._cancel(self._made)
         self._made = []
+
+    def _cancel(self, made: Sequence[Any]) -> None:
+        """Give up some actors, and all pieces that are still there."""
+        left = [*made, *(piece for loaded in self._loaded if (piece := loaded()) is not None)]
         if left and self.client.status == "running":
             with suppress(OSError, TimeoutError):
                 self.client.cancel(left)
@@ -138,8 +147,17 @@ class Actors:
     def _load(self, numbers: Sequence[int]) -> None:
         left = list(numbers)
         for _ in range(MOST_LOSSES):
-            made = self._place(self._compute(left))
-            self._wait(made.values())
+            self._wait_for_workers()
+            self._began, known = frozenset(self._workers()), len(self._made)
+            try:
+                made = self._place(self._compute(left))
+                self._wait(made.values())
+            except _AllLost:
+                # Where none is left, the scheduler keeps tasks for the addresses of workers that
+                # come back under others. Tasks of the same names need new ones.
+                _log.warning("all workers were lost: partitions %s are loaded again", left)
+                self._cancel(self._made[known:])
+                continue
             left = [number for number, future in made.items() if not self._accept(number, future)]
             if not left:
                 self._actors = dict(sorted(self._actors.items()))
@@ -203,7 +221,7 @@ class Actors:
         from distributed import KilledWorker
 
         try:
-            proxy = future.result()
+            proxy = future.result(timeout=PATIENCE)
         except (KilledWorker, RuntimeError, OSError):
             return False
         self._actors[number] = _Actor(future, proxy, proxy._address)
@@ -219,6 +237,8 @@ class Actors:
             except TimeoutError:
                 self.check_scheduler()
                 self._wait_for_workers()
+                if self._began.isdisjoint(self._workers()):
+                    raise _AllLost from None
                 continue
             except CancelledError:
                 self._lost_scheduler()
