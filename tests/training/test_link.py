@@ -88,3 +88,21 @@ def test_rounding_of_the_scores_does_not_move_the_link(seed):
     one, other = (Link.fit(each, y, np.ones(n)) for each in (decision, rounded))
     assert other.gamma == pytest.approx(one.gamma, rel=1e-10)
     assert other.plateaus.low == pytest.approx(one.plateaus.low, abs=1e-10)
+
+
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_learned_plateaus_do_not_depend_on_the_order_of_rows_and_classes(n_classes):
+    rng = np.random.default_rng(0)
+    n = 30 * n_classes
+    y = rng.permutation(np.arange(n) % n_classes)
+    decision = rng.normal(size=(n, n_classes)) + 3.0 * np.eye(n_classes)[y]
+    wrong = rng.random(n) < 0.15
+    y[wrong] = rng.integers(n_classes, size=np.count_nonzero(wrong))
+    rows, classes = rng.permutation(n), rng.permutation(n_classes)
+    one = Link.fit(decision, y, np.ones(n), even=False)
+    # Class k becomes class classes[k].
+    moved = decision[rows][:, np.argsort(classes)]
+    other = Link.fit(moved, classes[y[rows]], np.ones(n), even=False)
+    assert other.gamma == pytest.approx(one.gamma, rel=1e-10)
+    low = np.array(other.plateaus.low)[classes]
+    np.testing.assert_allclose(low, one.plateaus.low, rtol=0, atol=1e-10)

@@ -29,6 +29,8 @@ _LOG_GAMMA_SCALE = 3.0
 _FAR = 50.0
 # Likelihoods that are closer, as a share of themselves, are equal.
 _EQUAL = 1e-12
+# Newton steps after a first-order method, and the distance for their second differences.
+_POLISHING, _APART = 5, 1e-4
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,30 @@ def _fit_several(decision: Floats, y: Any, weight: Floats, even: bool) -> tuple[
         data = np.ascontiguousarray(below), fit.y, np.asarray(weight, dtype=np.float64)
         found = likeliest_plateau(first, *data, fit.most)[0]
     else:
-        found = minimize(
-            fit, first, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 500}
-        ).x
+        found = _polished(
+            fit,
+            minimize(
+                fit, first, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 500}
+            ).x,
+        )
     w, theta, gamma = fit.unpack(found)
     return Plateaus(tuple(w * theta)), gamma / scale
+
+
+def _polished(fit: _Likelihood, free: Floats) -> Floats:
+    """Return where a few Newton steps lead: the same place whatever rounding did on the way."""
+    value, slope = fit(free)
+    for _ in range(_POLISHING):
+        moved = np.eye(len(free)) * _APART
+        bend = np.array([fit(free + step)[1] - fit(free - step)[1] for step in moved])
+        # A constant added to all of theta changes nothing: the least step that serves.
+        step = np.linalg.lstsq(0.5 * (bend + bend.T) / (2.0 * _APART), slope, rcond=1e-9)[0]
+        there = free - step
+        new_value, new_slope = fit(there)
+        if not (np.abs(new_slope).max() < np.abs(slope).max() and new_value < value + 1e-9):
+            break
+        free, value, slope = there, new_value, new_slope
+    return free
 
 
 @dataclass(frozen=True)
