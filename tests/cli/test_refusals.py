@@ -38,6 +38,10 @@ NEW_FILES = {
         "no column 'legs' and has column 'id'",
         "add 'legs' and remove 'id' or",
     ),
+    "several": (
+        lambda f: f.drop(columns=["legs", "fur"]).assign(x=1, y=2),
+        "no columns 'legs', 'fur' and has columns 'x', 'y', which",
+    ),
     "extra": (lambda f: f.assign(id=1), "'id'", "does not know", "--ignore-extra"),
     "text for numbers": (lambda f: f.assign(legs="four"), "'legs'", "'four' in data row 1"),
     "flags for numbers": (lambda f: f.assign(legs=True), "'legs'", "true/false", "numbers"),

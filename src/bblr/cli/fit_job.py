@@ -67,7 +67,7 @@ class FitJob:
         check_writable("model", self.model, (".bblr",))
         if self.model.exists() and not self.force:
             raise SettingError(
-                "model", f"{str(self.model)!r} is there already; choose another or give --force"
+                "model", f"{str(self.model)!r} already exists; choose another name or use --force"
             )
         return classifier
 

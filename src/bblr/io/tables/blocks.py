@@ -186,15 +186,19 @@ def _check_names(
     spare = [name for name in names if name not in expected]
     problems = []
     if missing:
-        problems.append(f"has no column {listed(missing)}")
+        problems.append(f"has no {_columns(missing)}")
     if spare and (missing or not ignore_extra):
-        problems.append(f"has column {listed(spare)}, which the model does not know")
+        problems.append(f"has {_columns(spare)}, which the model does not know")
     if not problems:
         return
     raise ValueError(
         f"{path} {' and '.join(problems)}; {' and '.join(_advice(missing, spare, ignore_extra))} "
         f"(the model needs {listed(known)}, in any order)"
     )
+
+
+def _columns(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
 
 
 def _advice(missing: list[str], spare: list[str], ignore_extra: bool) -> Iterator[str]:
@@ -207,7 +211,7 @@ def _advice(missing: list[str], spare: list[str], ignore_extra: bool) -> Iterato
         yield f"add {listed(lost)}"
     left = [name for name in spare if name not in renamed]
     if left and not ignore_extra:
-        yield f"remove {listed(left)} or give --ignore-extra"
+        yield f"remove {listed(left)} or use --ignore-extra"
 
 
 def _no_target(path: str, layout: TableLayout, names: list[str]) -> str:
