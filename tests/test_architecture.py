@@ -43,6 +43,9 @@ MAY_IMPORT |= {
     "plotting": {"losses", "linear", "kernel", "zero_one", "training", "evaluation"},
     # Saved models carry the version.
     "_saved": {"_version"},
+    # Texts of strangers are escaped where they are shown.
+    "_bars": {"_settings"},
+    "_pages": {"_settings"},
     # Losses for other libraries, which fit by themselves.
     "torch": {"losses"},
     "boosting": {"losses"},

@@ -9,6 +9,8 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from bblr._settings import escaped
+
 __all__ = ["Bar", "FitBar", "Lines"]
 
 # Seconds before the first line, and between two that tell of less than a tenth.
@@ -46,7 +48,7 @@ class Lines:
             text = "done"  # what is left of nothing need not be told
         known = "" if share is None else f"{100 * share:.0f} %, "
         line = f"{self._verb}: {known}{text}, after {now - self._start:.0f} s"
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(escaped(line), highlight=False, markup=False, soft_wrap=True)
 
 
 class Bar:

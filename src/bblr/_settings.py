@@ -1,4 +1,4 @@
-"""The error for a setting that cannot be used, and where files may be written."""
+"""The error for a setting that cannot be used, where files may be written, and what is shown."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ _ABOUT_COLUMNS = ("target", "drop", "number", "category", "date", "text")
 # A list of columns in a message, or a column.
 _LIST = re.compile(r"\b(drop|number|text)=(\[.*?\])(?=;|$)")
 _NAMED = re.compile(r"\b(drop|number|category|date|text)=(?=['\"])")
+# Control characters, but for the ends of lines and tabs, and marks that turn the order of text.
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class SettingError(ValueError):
@@ -73,3 +75,26 @@ def check_writable(setting: str, path: Path, suffixes: tuple[str, ...]) -> None:
         raise SettingError(setting, f"needs a folder that exists; create {str(folder)!r} first")
     if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
         raise SettingError(setting, f"{str(path)!r} cannot be written; choose another place")
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with control characters as ``\x1b``: a terminal obeys them.
+
+    Parameters
+    ----------
+    text : str
+        What is to be shown.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def escaped_part(value: object) -> object:
+    """Return what is put into a page: a text without control characters, anything else as it is.
+
+    Parameters
+    ----------
+    value : object
+        What is put in; what is markup already stays so.
+    """
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return escaped(str(value)) if is_text else value

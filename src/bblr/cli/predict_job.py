@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from rich.console import Console
 
 from bblr._atomic import whole_file
-from bblr._settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable, escaped
 from bblr.cli.running import (
     DONE,
     about_the_file,
@@ -28,6 +28,7 @@ from bblr.cli.running import (
     say,
     writing,
 )
+from bblr.io.columns.cell_values import inert
 from bblr.io.model import SavedModel
 from bblr.io.results import Results
 from bblr.io.tables.blocks import Block, Reader
@@ -83,13 +84,14 @@ def run_predict(job: PredictJob) -> int:
         if results.is_piped and job.out is None:
             raise SettingError("json", "- and predictions both go to standard output; give --out")
         model, reader = job.prepared(messages)
+        watched = job.out is None and _is_terminal()
         start, rows, counts = time.perf_counter(), 0, Counter[Any]()
         with writing("out"), _output(job.out) as file:
             for block in blocks_of(reader, job.data, messages, printing=job.out is None):
                 with about_the_file():
                     labels = model.predict(block.X).tolist()
                     text = _text(model, block, labels, job.proba, header=rows == 0)
-                file.write(text.encode())
+                file.write((escaped(text) if watched else text).encode())
                 counts.update(labels)
                 rows += block.X.shape[0]
         where, seconds = (
@@ -130,6 +132,10 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
         yield file
 
 
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
 def _text(model: SavedModel, block: Block, labels: list[Any], proba: bool, *, header: bool) -> str:
     """Return the lines for a block: the label and, where wanted, a probability a class."""
     text = io.StringIO(newline="")
@@ -137,9 +143,10 @@ def _text(model: SavedModel, block: Block, labels: list[Any], proba: bool, *, he
     if header:
         names = [f"proba_{label}" for label in model.classes.tolist()] if proba else []
         writer.writerow(["label", *names])
+    cells = [inert(label) for label in labels]
     if proba:
         table = model.predict_proba(block.X).tolist()
-        writer.writerows([label, *row] for label, row in zip(labels, table, strict=True))
+        writer.writerows([cell, *row] for cell, row in zip(cells, table, strict=True))
     else:
-        writer.writerows([label] for label in labels)
+        writer.writerows([cell] for cell in cells)
     return text.getvalue()

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from bblr._bars import Bar
-from bblr._settings import SettingError, about_columns, as_options, out_of_memory
+from bblr._settings import SettingError, about_columns, as_options, escaped, out_of_memory
 from bblr.io.columns.table_encoder import UNSEEN
 from bblr.io.model import SavedModel
 from bblr.io.store import ModelFileError, load_model
@@ -28,7 +28,7 @@ _ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
 
 def say(console: Console, line: str) -> None:
     """Print a line as it is."""
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(escaped(line), highlight=False, markup=False, soft_wrap=True)
 
 
 def say_notes(console: Console, notes: Sequence[str]) -> None:

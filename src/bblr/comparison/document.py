@@ -20,6 +20,7 @@ from rich.text import Text
 
 from bblr import _pages
 from bblr._atomic import whole_file
+from bblr._settings import escaped
 from bblr.comparison.figures import Panel
 
 __all__ = [
@@ -52,10 +53,12 @@ def terminal_table(
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for place, name in enumerate(frame.columns):
         left = not place or name in wrap
-        table.add_column(Text(name), justify="left" if left else "right", no_wrap=name not in wrap)
+        table.add_column(
+            Text(escaped(name)), justify="left" if left else "right", no_wrap=name not in wrap
+        )
     marks = [*bold, *[False] * len(frame)]
     for row, mark in zip(frame.itertuples(index=False), marks, strict=False):
-        table.add_row(*(Text(str(cell)) for cell in row), style="bold" if mark else None)
+        table.add_row(*(Text(escaped(str(cell))) for cell in row), style="bold" if mark else None)
     return table
 
 

@@ -9,6 +9,7 @@ from math import inf
 import pandas as pd
 from rich.console import Console
 
+from bblr._settings import escaped
 from bblr.comparison.document import DASH, Bullets, Section, shown, terminal_table
 from bblr.comparison.methods import BASELINES, METHODS
 from bblr.comparison.records import Record
@@ -54,10 +55,10 @@ def _place(record: Record) -> str:
 def print_verdict(standings: Sequence[Standing], console: Console) -> None:
     """Print the verdict of each condition and the table behind it."""
     for standing in standings:
-        console.print(sentence(standing), style="bold", highlight=False, markup=False)
+        console.print(escaped(sentence(standing)), style="bold", highlight=False, markup=False)
         console.print("", terminal_table(table(standing), bold=marked(standing)), "")
         for remark in remarks(standing):
-            console.print(remark, highlight=False, markup=False)
+            console.print(escaped(remark), highlight=False, markup=False)
 
 
 def marked(standing: Standing) -> list[bool]:
@@ -71,7 +72,7 @@ def print_summary(summary: Summary, console: Console) -> None:
     for group in (*summary.groups, *totals):
         name = f"All {len(summary.data)} data sets" if group.data is None else group.data
         title = f"{name}, {group.condition.label} ({group.n_rows:,} rows)"
-        console.print(title, style="bold", highlight=False, markup=False)
+        console.print(escaped(title), style="bold", highlight=False, markup=False)
         console.print(terminal_table(_frame(group, summary), bold=_best(group)), "")
     known = {label: METHODS[m].estimator for m, label in summary.methods.items() if m in METHODS}
     legend = ", ".join(f"{label} is {built}" for label, built in known.items() if built)

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from bblr._bars import Lines
-from bblr._settings import SettingError, check_writable, out_of_memory
+from bblr._settings import SettingError, check_writable, escaped, out_of_memory
 from bblr.comparison.records import Record, RecordsError, read_records
 from bblr.comparison.tasks import Task, is_result, run_tasks
 
@@ -125,7 +125,7 @@ def run_session(
 
 def say(console: Console, line: str) -> None:
     """Print a line as it is, however long."""
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(escaped(line), highlight=False, markup=False, soft_wrap=True)
 
 
 def _standing(tasks: Sequence[Task], records: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from bblr._atomic import whole_file
-from bblr._settings import SettingError, check_writable
+from bblr._settings import SettingError, check_writable, escaped
 from bblr._version import __version__
 
 __all__ = ["SCHEMA", "Results"]
@@ -48,7 +48,7 @@ class Results:
     def say(self, lines: Iterable[str]) -> None:
         """Print lines as they are."""
         for line in lines:
-            self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+            self._console.print(escaped(line), highlight=False, markup=False, soft_wrap=True)
 
     def save(self, found: dict[str, Any]) -> None:
         """Write the JSON object, if one is wanted."""

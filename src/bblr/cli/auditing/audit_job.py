@@ -24,6 +24,7 @@ from bblr.cli.auditing.audited import Audited, read_audited
 from bblr.cli.fit_job import build_classifier, fitting, scaling_of
 from bblr.cli.fit_summary import filled, shown_classes
 from bblr.cli.running import guarded, say_notes, writing
+from bblr.io.columns.cell_values import inert
 from bblr.io.model import SavedModel, Typical
 from bblr.io.results import Results
 from bblr.io.tables.training_table import ColumnChoices
@@ -206,6 +207,9 @@ def _table(job: AuditJob, data: Audited, found: LabelErrors, why: dict[int, list
         own = data.own.iloc[rows].reset_index(drop=True)
         own.columns = _own_names(list(own.columns))
         table = table.join(own)
+    table = table.rename(columns=inert)
+    for name in table.columns[table.dtypes.map(lambda kind: kind.kind == "O")]:
+        table[name] = table[name].map(inert)
     return str(table.to_csv(index=False, lineterminator="\n"))
 
 

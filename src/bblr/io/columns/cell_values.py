@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from datetime import date
 from numbers import Number
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][-+]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _LEADING_ZERO = re.compile(r"[-+]?0\d")
+# What begins a formula in a spreadsheet, after blanks too.
+_RUN = {"=", "+", "-", "@"}
 _TRUTH = {"true": True, "false": False}
 # What may stand among texts.
 _CELLS = (str, Number, bool, date, np.generic)
@@ -89,6 +92,16 @@ def _tells_apart(values: pd.Series) -> bool:
     if values.dtype.kind != "f":
         return values.dtype == np.int64
     return not values[values.abs() >= 2.0**53].duplicated().any()
+
+
+def inert(cell: Any) -> Any:
+    """Return a cell for a CSV file, with an apostrophe before what a spreadsheet would run.
+
+    Numbers such as -3.5 and lone signs are no formulas.
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    sign = unicodedata.normalize("NFKC", text[:1])
+    return f"'{cell}" if sign in _RUN and len(text) > 1 and not is_number(text) else cell
 
 
 def is_number(text: str) -> bool:
