@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 import warnings
@@ -28,11 +29,16 @@ def main() -> int:
 
     start, pairs = time.perf_counter(), Pairs(arguments.relations)
     number = arguments.start
-    while pairs.tried < arguments.pairs and time.perf_counter() - start < arguments.seconds:
-        seed = 1_000_000 * arguments.seed + number
-        for line in pairs.add(seed, tuple(arguments.estimators), _RELATIONS_A_PROBLEM):
-            print(line, file=sys.stderr, flush=True)
-        number += 1
+    # A run that is told to end says what it has found, as one that is interrupted.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while pairs.tried < arguments.pairs and time.perf_counter() - start < arguments.seconds:
+            seed = 1_000_000 * arguments.seed + number
+            for line in pairs.add(seed, tuple(arguments.estimators), _RELATIONS_A_PROBLEM):
+                print(line, file=sys.stderr, flush=True)
+            number += 1
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
     print(pairs.report())
     print(
         f"{pairs.tried:,} pairs of {number - arguments.start:,} problems from seed "

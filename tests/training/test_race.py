@@ -16,7 +16,7 @@ class Told:
     def __init__(self, tables, n_rounds):
         self.tables = tables
         n = next(iter(tables.values())).shape[1]
-        self.weight = np.ones(n)
+        self.weight = self.variance = np.ones(n)
         self.held_out_rows = np.arange(n)
         self.rounds = np.array_split(np.arange(n), n_rounds)
         self.asked = []
@@ -120,3 +120,17 @@ def test_newton_steps_serve_several_scores_in_a_search():
     X = rng.normal(size=(90, 3)) + 2.0 * np.eye(3)[y]
     model = BBLRClassifierCV(solver="fisher", cv=2, l2s=[1.0], random_state=0).fit(X, y)
     assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("seed", [0, 6, 7])
+def test_a_heavy_row_races_as_its_copies(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(40) % 2
+    X, weight = rng.normal(size=(40, 3)) + 0.5 * y[:, None], rng.choice([1, 1, 30], 40)
+    part, times = rng.permutation(40) % 4, np.repeat(np.arange(40), weight)
+    folds = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(4)]
+    copies = [tuple(np.flatnonzero(np.isin(times, rows)) for rows in fold) for fold in folds]
+    one = BBLRClassifierCV(cv=folds, l2s=[3.0, 0.3]).fit(X, y, weight)
+    other = BBLRClassifierCV(cv=copies, l2s=[3.0, 0.3]).fit(X[times], y[times])
+    found = [trial.error for trial in other.trials_]
+    np.testing.assert_allclose(found, [trial.error for trial in one.trials_], rtol=1e-9)

@@ -126,6 +126,12 @@ class Validation:
         """Weights of rows that are held out, as an array."""
         return self.design.rows.local(self.scored)
 
+    @cached_property
+    def variance(self) -> Floats:
+        """What an error of each row adds to the variance of their sum: weight 2 is two rows."""
+        scored = self.scored if self.reach is None else self.scored * self.reach
+        return self.design.rows.local(scored)
+
     def trials(self, what: str, paths: Sequence[Path]) -> list[Trial]:
         """Return the cross-validated error of each path at each of its gammas."""
         if self.scoring == "accuracy":

@@ -108,7 +108,8 @@ class Slam:
         folds that it has seen.
         """
         validation = self.validation
-        weight = validation.weight[validation.held_out_rows]
+        rows = validation.held_out_rows
+        weight, variance = validation.weight[rows], validation.variance[rows]
         paths = list(dict.fromkeys(paths))
         seen = {path: np.zeros((len(path.gammas), 0), dtype=bool) for path in paths}
         running = paths
@@ -118,7 +119,11 @@ class Slam:
                 seen[path] = np.hstack([seen[path], more])
                 self._wrong.update((path.until(k), row) for k, row in enumerate(seen[path]))
             leader = self._leader(seen[running[0]].shape[1], weight)
-            running = [path for path in running if self._can_win(path, seen[path], leader, weight)]
+            running = [
+                path
+                for path in running
+                if self._can_win(path, seen[path], leader, weight, variance)
+            ]
             if not running or self.monitor.stopped:
                 break
         return [
@@ -134,7 +139,12 @@ class Slam:
         return known[_first_least(errors, _EQUAL * float(weight.sum()))]
 
     def _can_win(
-        self, path: Path, wrong: NDArray[np.bool_], leader: NDArray[np.bool_], weight: Floats
+        self,
+        path: Path,
+        wrong: NDArray[np.bool_],
+        leader: NDArray[np.bool_],
+        weight: Floats,
+        variance: Floats,
     ) -> bool:
         """Whether a path is worth more folds.
 
@@ -144,9 +154,9 @@ class Slam:
         if path.until(0) == self.default:
             return True
         n = wrong.shape[1]
-        errors, own = wrong @ weight[:n], weight[:n] ** 2
+        errors = wrong @ weight[:n]
         behind = errors - float(weight[:n] @ leader[:n])
-        doubt = np.sqrt((wrong != leader[:n]) @ own)
+        doubt = np.sqrt((wrong != leader[:n]) @ variance[:n])
         standing, equal = float(weight[:n] @ self._wrong[self.default][:n]), _EQUAL * weight.sum()
         return bool(np.any((errors < standing - equal) & (behind <= _CLEARLY * doubt + equal)))
 
