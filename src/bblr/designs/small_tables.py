@@ -75,7 +75,10 @@ def second_moments(Zt, weight, matrix):
     """
     size, n = Zt.shape
     last = size - 1
-    whole, weighted = np.zeros((size + 3, size + 3)), np.empty((4, _ROWS))
+    whole, weighted = np.empty((size + 3, size + 3)), np.empty((4, _ROWS))
+    for j in range(size + 3):
+        for k in range(size + 3):
+            whole[j, k] = 0.0
     for start in range(0, n, _ROWS):
         own = weight[start : min(start + _ROWS, n)]
         stop = start + len(own)
@@ -199,7 +202,9 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
     size, n = Zt.shape
     residual, bend, matrix = np.empty(n), np.empty(n), np.empty((size, size))
     diagonal = np.empty(size)
-    theta, raw, gradient, step = start.copy(), np.empty(n), np.empty(size), np.zeros(size)
+    theta, raw, gradient, step = np.empty(size), np.empty(n), np.empty(size), np.empty(size)
+    for j in range(size):
+        theta[j], step[j] = start[j], 0.0
     there, there_raw, there_gradient = np.empty(size), np.empty(n), np.empty(size)
     best, best_raw, best_gradient = np.empty(size), np.empty(n), np.empty(size)
     # The start itself is the end of a step of length zero: one place for all evaluations.

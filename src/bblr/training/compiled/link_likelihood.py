@@ -176,7 +176,9 @@ def likeliest(free, decision, y, weight):
     x, slope, bend = free.copy(), free.copy(), np.empty((3, 3))
     there, new_slope, new_bend = free.copy(), free.copy(), np.empty((3, 3))
     # The start itself is the end of a step of length zero: one place for all evaluations.
-    value, downhill, reach, step = np.inf, 0.0, 0.0, np.zeros_like(free)
+    value, downhill, reach, step = np.inf, 0.0, 0.0, free.copy()
+    for j in range(3):
+        step[j] = 0.0
     for n in range(_STEPS + 1):
         t, found = 1.0, False
         for _ in range(_HALVINGS):

@@ -122,7 +122,9 @@ def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_re
     where the information has no factor.
     """
     n = len(raw)
-    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.ones(n)
+    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        ones[i] = 1.0
     fisher_weights(fused, raw, ones, curvature)
     for i in range(n):
         slope[i] = weight[i] * curvature[i]
