@@ -19,7 +19,6 @@ from bblr.penalties import Gaussian
 from bblr.solvers.zero_one import (
     Boxes,
     BranchAndBound,
-    BranchAndCut,
     CombinatorialApproximation,
     CombinatorialSearch,
     Enumeration,
@@ -208,16 +207,12 @@ class Run:
         if self.solver == "mip":
             # A good incumbent speeds up the proof, and a search takes only seconds.
             start = self._solve(VertexSearch(legs=3), problem, start, "search", self.n_jobs)
-            if problem.size <= Boxes.max_size:
-                start = self._solve(Boxes(), problem, start, "boxes", self.n_jobs)
-            if self.progress.proved:
-                return start
         solvers = {
             "search": VertexSearch,
             "pcs": CombinatorialSearch,
             "csa": CombinatorialApproximation,
             "bnb": BranchAndBound,
-            "mip": BranchAndCut,
+            "mip": Boxes,
             "exact": Enumeration,
         }
         solver: Any = solvers[self.solver]()

@@ -54,8 +54,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         - "pcs", "csa": hyperplanes through subsets of the points, all of them in turn, or a few
           and then swaps of single points;
         - "bnb": branch and bound over the labels of single points;
-        - "mip": "search", and then a proof: by dividing parameter space into boxes up to 12
-          parameters, and by branch and cut over contradictions beyond and for what is left;
+        - "mip": "search", and then a proof: by branch and cut over contradictions, and up to 12
+          parameters by dividing their space into boxes;
         - "exact": enumeration, for one or two features (three without an intercept).
     time_limit : float or None, default=60
         Seconds after which the best solution so far is returned, approximately: the start and the
@@ -195,7 +195,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
                 f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
-        with monitor.fitting({"mip": 6, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
+        with monitor.fitting({"mip": 5, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
             run = Run(
                 self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, monitor,
                 rng, ZeroOneClassifier._unpack,

@@ -5,8 +5,8 @@ are halved until the rows that are wrong all over a box weigh enough. The cube s
 best hyperplane known is in the middle of a face, and is measured by the rows near that hyperplane,
 so that a step costs about as many rows in every direction.
 
-There are at most a power of the number of parameters' boxes, but none of the contradictions that
-branch and cut needs one by one: the fewer parameters, and the more errors, the better.
+The more errors, the better this is; with few, branch and cut takes far less time. So the two take
+turns, as long as branch and cut is ahead.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from bblr.solvers.zero_one.certificates import independent, whole_numbers
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
 from bblr.solvers.zero_one.proofs.box_walk import ROUNDING, walk_boxes
-from bblr.solvers.zero_one.proofs.mip import CLOSED, BranchAndCut
+from bblr.solvers.zero_one.proofs.mip import CLOSED, BranchAndCut, CutTree
 
-# Boxes looked into between two looks at the clock: by each of the shares, whatever the threads.
-_LOOKS, _SHARES = 5_000, 4
+# Boxes looked into between two looks at the clock, by each of the shares, whatever the threads:
+# so many, or as many as there are of these numbers in the table.
+_LOOKS, _NUMBERS, _SHARES = 5_000, 50_000_000, 4
 # A box in which the scores change by less than this is not divided any more.
 _LEAST = 1e-8
 _MOST_STUCK = 20
 # Where so many boxes cannot be divided any more, many rows pass through one point, line or plane.
 _MOST_SETTLED = 500
+_MOST_NODES = 10_000_000
 # The first number to be proved is this share of the loss. The next is such that the work grows by
 # this factor, if it goes on to grow as it did.
 _FIRST, _GROWTH = 0.25, 3.0
@@ -61,21 +63,32 @@ class Boxes:
     ) -> ZeroOneSolution:
         """Search from theta0 until the best is proved or the time is up."""
         progress.found(theta0, problem.loss(theta0))
-        cube = _Cube.around(problem, np.asarray(progress.theta))
-        if cube is None:
-            return progress.solution("parameters that do nothing")
-        threads = n_jobs if n_jobs is not None and n_jobs > 0 else num_threads()
-        with ThreadPoolExecutor(min(threads, _SHARES)) as pool:
-            return progress.solution(_Proof(problem, progress, cube, pool).raise_bounds())
+        tree = CutTree(problem, progress)
+        cube = None
+        if problem.size <= self.max_size and not progress.expired:
+            cube = _Cube.around(problem, np.asarray(progress.theta))
+        if cube is not None:
+            threads = n_jobs if n_jobs is not None and n_jobs > 0 else num_threads()
+            with ThreadPoolExecutor(min(threads, _SHARES)) as pool:
+                reason = _Proof(problem, progress, cube, tree, pool).raise_bounds()
+            if progress.proved:
+                return progress.solution(reason)
+        return progress.solution(tree.grow(_MOST_NODES))
 
 
 class _Proof:
     """What is known of the boxes."""
 
     def __init__(
-        self, problem: ZeroOneProblem, progress: Progress, cube: _Cube, pool: ThreadPoolExecutor
+        self,
+        problem: ZeroOneProblem,
+        progress: Progress,
+        cube: _Cube,
+        tree: CutTree,
+        pool: ThreadPoolExecutor,
     ) -> None:
-        self.problem, self.progress, self.cube, self.pool = problem, progress, cube, pool
+        self.problem, self.progress, self.cube = problem, progress, cube
+        self.tree, self.pool = tree, pool
         self.work: list[tuple[float, int]] = [(0.0, 1)]
         # The least loss of sets of rows.
         self.least: dict[tuple[int, ...], float] = {}
@@ -117,10 +130,12 @@ class _Proof:
         """Show that no box has a loss below a number, or say why that was stopped."""
         cube, boxes, looks = self.cube, self.cube.faces(), 0
 
+        most = max(10, min(_LOOKS, _NUMBERS // cube.rows.size))
+
         def walk(share: Floats, need: float) -> tuple[Floats, int, Floats]:
             stuck = np.empty((_MOST_STUCK, 2, self.problem.size))
             left, looks, count = walk_boxes(
-                cube.rows, self.problem.weight, cube.error, need, share, _LOOKS, _LEAST, stuck
+                cube.rows, self.problem.weight, cube.error, need, share, most, _LEAST, stuck
             )
             return left, looks, stuck[:count]
 
@@ -128,6 +143,7 @@ class _Proof:
             stopped = self.progress.stop()
             if stopped:
                 return stopped
+            began = self.progress.seconds
             need = min(need, self._goal())
             shares = [np.ascontiguousarray(boxes[k::_SHARES]) for k in range(_SHARES)]
             done = list(self.pool.map(walk, shares, [need] * _SHARES))
@@ -137,6 +153,11 @@ class _Proof:
                 self._settle(box, need)
             if self.settled > _MOST_SETTLED:
                 return "too many rows through one point"
+            if self.tree.bound >= self.problem.base + self.work[-1][0]:
+                now = self.progress.seconds
+                self.tree.grow(_MOST_NODES, now + (now - began))
+            if self.progress.proved:
+                return "proved optimal"
         self.work.append((need, looks))
         return ""
 
@@ -185,7 +206,7 @@ class _Cube:
     def around(cls, problem: ZeroOneProblem, theta: Floats) -> _Cube | None:
         """Return a cube that has theta in the middle of a face, if that is possible."""
         scores = problem.rows @ theta
-        width = np.median(np.abs(scores))
+        width = 2.0 * np.median(np.abs(scores))
         near = problem.weight * np.exp(-0.5 * (scores / width) ** 2) if width > 0 else None
         cloud = problem.rows * np.sqrt(near)[:, None] if near is not None else problem.rows
         metric = cloud.T @ cloud

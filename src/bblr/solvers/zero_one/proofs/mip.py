@@ -28,6 +28,8 @@ _VIOLATION = 1e-6
 # A coefficient of a combination below this is rounding; so is a row with it.
 _PRESENT = 1e-9
 _ROUNDS = 60
+# Cuts that raised a bound by less than this in so many rounds leave the rest to branching.
+_TAIL, _RAISED = 4, 0.05
 _CUTS_A_ROUND = 20
 _RECALLED = 50
 # A cut without a price in this many solutions is idle; so many idle ones are worth a clean-up.
@@ -59,8 +61,7 @@ class BranchAndCut:
     ) -> ZeroOneSolution:
         """Search from theta0 until the best is proved or the time is up."""
         progress.found(theta0, problem.loss(theta0))
-        reason = _Tree(problem, progress).grow(self.max_nodes)
-        return progress.solution(reason)
+        return progress.solution(CutTree(problem, progress).grow(self.max_nodes))
 
 
 @dataclass(order=True)
@@ -71,7 +72,7 @@ class _Node:
     right: tuple[int, ...] = field(compare=False)
 
 
-class _Tree:
+class CutTree:
     """Open nodes by their bounds, and the cuts found so far."""
 
     def __init__(self, problem: ZeroOneProblem, progress: Progress) -> None:
@@ -82,14 +83,23 @@ class _Tree:
         self.count = 0
         # Least bound of the nodes that rounding keeps from being settled either way.
         self.doubtful = np.inf
+        self.heap = [_Node(problem.round_up(0.0), 0, (), ())]
 
-    def grow(self, max_nodes: int) -> str:
-        heap = [_Node(self.problem.round_up(0.0), 0, (), ())]
+    @property
+    def bound(self) -> float:
+        """What the open nodes prove; nothing where there are none, and doubts."""
+        return self.heap[0].bound if self.heap else 0.0
+
+    def grow(self, max_nodes: int, until: float = np.inf) -> str:
+        """Look into nodes up to a number of them, or a second; return why that was the end."""
+        heap = self.heap
         while heap:
             # The least bound of an open node bounds the whole.
             self.progress.raise_bound(min(heap[0].bound, self.doubtful))
             if self.progress.proved:
                 return "proved optimal"
+            if self.progress.seconds >= until:
+                return "enough for now"
             stopped = self.progress.stop()
             if stopped:
                 return stopped
@@ -107,13 +117,18 @@ class _Tree:
         problem, cover = self.problem, self.cover
         cover.fix(node.wrong, node.right)
         bound, z = node.bound, None
+        values: list[float] = []
         for _ in range(_ROUNDS):
             z, value = cover.solve()
             bound = max(bound, problem.round_up(value))
             if bound >= self.progress.loss:
                 return []
-            if self.progress.expired:
+            # With a larger bound it is no longer its turn, and may never be again.
+            if bound > node.bound + problem.slack or self.progress.expired:
                 return [_Node(bound, node.number, node.wrong, node.right)]
+            values.append(value)
+            if len(values) >= _TAIL and value < values[-_TAIL] + _RAISED * cover.unit:
+                break
             if cover.recall(z):
                 continue
             cuts = self.oracle.overlooked(z, node.wrong)
