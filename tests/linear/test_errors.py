@@ -163,6 +163,8 @@ FRAME = pd.DataFrame(
         "kind": ["u", "v"] * 10,
         "level": pd.Categorical(["low", "high"] * 10),
         "day": pd.date_range("2020-01-01", periods=20),
+        "wait": pd.timedelta_range("1 day", periods=20, unit="ns"),
+        "moment": pd.date_range("2020-01-01", periods=20).astype("datetime64[ns]"),
         "digits": ["1.5", "2"] * 10,
         "mixed": [1, "x"] * 10,
     }
@@ -175,7 +177,8 @@ FRAME = pd.DataFrame(
         (["number", "kind"], ["'kind' (such as 'u')"]),
         (["level"], ["'level' (such as 'low')"]),
         (["number", "day"], ["'day' (such as '2020-01-01 00:00:00')"]),
-        (list(FRAME), ["'kind'", "'level'", "'day'", "'mixed' (such as 'x')"]),
+        (["number", "moment"], ["'moment' (such as '2020-01-01 00:00:00')"]),
+        (list(FRAME), ["'kind'", "'level'", "'day'", "'wait'", "'mixed' (such as 'x')"]),
     ],
 )
 @pytest.mark.parametrize("estimator", [BBLRClassifier(), KernelBBLRClassifier(), SLAClassifier()])

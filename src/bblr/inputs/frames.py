@@ -51,6 +51,8 @@ def _not_numbers(X: Any) -> Iterator[tuple[Any, str]]:
         column = np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
         if column.dtype.kind in "biuf":
             continue
+        if column.dtype.kind in "mM":  # as counts of nanoseconds they would pass for numbers
+            column = column.astype(f"{column.dtype.kind}8[us]")
         for value in column.tolist():
             try:
                 float(value)
