@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 from bblr import Plateaus
+from bblr.training.compiled.link_likelihood import plateaus_of
 from bblr.training.link import Link
 
 
@@ -106,3 +107,12 @@ def test_learned_plateaus_do_not_depend_on_the_order_of_rows_and_classes(n_class
     assert other.gamma == pytest.approx(one.gamma, rel=1e-10)
     low = np.array(other.plateaus.low)[classes]
     np.testing.assert_allclose(low, one.plateaus.low, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("free", [20.0, 1e3])
+def test_plateaus_stay_as_far_from_one_half_as_numbers_resolve(free):
+    """Closer to it, the offset would be rounding errors, and mirrored fits would differ."""
+    low, high = plateaus_of(np.array([free, free, 0.0]))
+    assert 1e-8 < 0.5 - low == pytest.approx(high - 0.5, rel=1e-8)
+    low, high = plateaus_of(np.array([-free, -free, 0.0]))
+    assert 0.0 < low < 1e-8

@@ -60,8 +60,9 @@ _STEPS, _HALVINGS, _STILL = 100, 40, 1e-10
 # A rise by this share of the value may be rounding.
 _HIDDEN = 1e-14
 _SWEEPS = 30
-# Free parameters of plateaus beyond this are those of plateaus at 0, 1/2 or 1.
-_FAR = 30.0
+# Free parameters of plateaus beyond these are those of plateaus at 0 or 1, and at 1/2: closer to
+# it, the offset that ties 1/2 to a decision value of 0 would be made of rounding errors.
+_FAR, _HALF = 30.0, 15.0
 # Width of a vague prior on log gamma about the scale of the scores: where the classes separate
 # the likelihood alone would send gamma to infinity.
 LOG_GAMMA_SCALE = 3.0
@@ -70,8 +71,8 @@ LOG_GAMMA_SCALE = 3.0
 @njit(**INLINE)
 def plateaus_of(free):
     """Plateaus in (0, 1/2) and (1/2, 1), whatever the free parameters, and however large."""
-    first = min(max(free[0], -_FAR), _FAR)
-    second = min(max(free[1], -_FAR), _FAR)
+    first = min(max(free[0], -_FAR), _HALF)
+    second = min(max(free[1], -_FAR), _HALF)
     return 0.5 / (1.0 + exp(-first)), 1.0 - 0.5 / (1.0 + exp(-second))
 
 
