@@ -52,6 +52,7 @@ class Versioned(BaseEstimator):
         for value in state.values():
             if issparse(value):
                 check_csr(value)
+        check_shapes(state)
         super().__setstate__({key: state[key] for key in state if key != VERSION})
 
 
@@ -65,6 +66,31 @@ def documentation() -> str:
             urls = []
         named = next((u.partition(",")[2] for u in urls if u.startswith("Documentation,")), "")
     return named.strip().rstrip("/")
+
+
+def check_shapes(state: dict[str, Any]) -> None:
+    """Raise a ValueError for weights of other features, classes or vectors than the model has.
+
+    Compiled code does not look; it would read whatever lies behind them.
+    """
+    if not {"n_features_in_", "classes_", "intercept_"} <= state.keys():
+        return  # not fitted, or around a model that is checked by itself
+    features, scores = state["n_features_in_"], len(state["intercept_"])
+    support = len(state.get("support_", ()))
+    vectors = {(support, features), (0, 0)}  # of a precomputed kernel there are none
+    for name, shapes in (
+        ("intercept_", {(scores,)}),
+        ("classes_", {(max(scores, 2),)}),
+        ("coef_", {(scores, features)}),
+        ("dual_coef_", {(scores, support)}),
+        ("support_vectors_", vectors),
+    ):
+        if name in state and tuple(state[name].shape) not in shapes:
+            raise ValueError(
+                f"{name} has shape {tuple(state[name].shape)}, which does not fit {features} "
+                f"features, {scores} intercepts and {support} support vectors; do not trust the "
+                "file, or fit the model again"
+            )
 
 
 def check_csr(rows: Any) -> None:

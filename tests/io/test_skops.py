@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -158,3 +159,61 @@ def test_nothing_loads_without_trust():
         sio.loads(saved, trusted=[])
     with pytest.raises(Exception, match=r"Untrusted types .*link\.Link"):
         sio.loads(saved, trusted=[kind for kind in TRUSTED_TYPES if "Link" not in kind])
+
+
+SPOILED = {
+    "an index": lambda V: V.indices.__setitem__(0, 10**6),
+    "a negative index": lambda V: V.indices.__setitem__(0, -5),
+    "pointers that go down": lambda V: V.indptr.__setitem__(slice(1, 3), V.indptr[2:0:-1].copy()),
+    "pointers from another place": lambda V: V.indptr.__setitem__(0, 1),
+    "pointers beyond the end": lambda V: V.indptr.__setitem__(-1, 10**6),
+    "a short end": lambda V: V.indptr.__setitem__(-1, -1),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+@pytest.mark.parametrize("name", [name for name in MODELS if "kernel" in name or "back" in name])
+def test_sparse_vectors_that_lead_out_are_refused(name, how):
+    model = deepcopy(fitted(name, text=True, sparse=True))
+    SPOILED[how](model.support_vectors_)
+    with pytest.raises(ValueError) as told:
+        sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("kind", [sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array])
+def test_vectors_are_rows(kind):
+    model = deepcopy(fitted("kernel, rbf", text=True, sparse=True))
+    model.support_vectors_ = kind(model.support_vectors_)
+    with pytest.raises(Exception, match="Untrusted types"):
+        sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "change"),
+    [
+        ("linear", "coef_", lambda coef: coef[:, :1].copy()),
+        ("linear", "n_features_in_", lambda n: 10_000),
+        ("linear", "intercept_", lambda one: one[:0]),
+        ("linear", "classes_", lambda two: two[:1]),
+        ("many", "coef_", lambda coef: coef[:2].copy()),
+        ("many", "coef_", lambda coef: coef.ravel()),
+        ("many, cv", "n_features_in_", lambda n: n + 1),
+        ("many", "classes_", lambda three: three[:2]),
+        ("sla", "coef_", lambda coef: coef[:, :0]),
+        ("zero-one", "n_features_in_", lambda n: 500),
+        ("kernel, laplacian", "dual_coef_", lambda coef: coef[:, :3].copy()),
+        ("many, kernel, rbf", "dual_coef_", lambda coef: coef[:2].copy()),
+        ("kernel, poly", "support_vectors_", lambda rows: rows[:, :2].copy()),
+        ("kernel, cosine", "support_vectors_", lambda rows: rows[:2].copy()),
+        ("many, backward", "support_", lambda rows: rows[:2].copy()),
+    ],
+)
+def test_weights_of_other_shapes_are_refused(name, attribute, change):
+    """Compiled code does not look at lengths: it would read what lies behind the weights."""
+    model = deepcopy(fitted(name))
+    setattr(model, attribute, change(getattr(model, attribute)))
+    with pytest.raises(ValueError, match="which does not fit"):
+        sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)
+    with pytest.raises(ValueError, match="which does not fit"):
+        deepcopy(model)
