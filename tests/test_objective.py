@@ -208,3 +208,10 @@ def test_zero_one_lines_lower_the_errors(low):
     found = ZeroOneSearch(max_lines=200).minimise(problem, start)
     assert found.errors == pytest.approx(problem.errors(found.theta))
     assert found.errors < problem.errors(start)
+
+
+def test_the_gamma_that_it_has_changes_nothing():
+    problem = objective(UNEVEN, Gaussian(1.0))
+    assert problem.with_gamma(UNEVEN.gamma) is problem
+    assert problem.with_gamma(4.0).loss.gamma == 4.0
+    assert objective(Logistic(), Gaussian(1.0)).with_gamma(4.0).loss == Logistic()

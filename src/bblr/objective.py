@@ -293,7 +293,8 @@ class Objective(Generic[LossT]):
 
     def with_gamma(self, gamma: float) -> Self:
         """Return the same objective with the loss sharpened."""
-        return replace(self, loss=self.loss.sharpened(gamma))
+        loss = self.loss.sharpened(gamma)
+        return self if loss is self.loss else replace(self, loss=loss)
 
     def with_loss(self, loss: OtherLoss) -> Objective[OtherLoss]:
         """Return the same objective under another loss."""

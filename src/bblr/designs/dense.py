@@ -50,7 +50,7 @@ class DenseDesign(MatrixDesign):
 
     def narrowed(self) -> DenseDesign:
         """Return the same design with products in the precision of X."""
-        return DenseDesign(self.X, narrow=True)
+        return self if self._product == self.X.dtype else DenseDesign(self.X, narrow=True)
 
     def taken(self, rows: NDArray[np.intp]) -> DenseDesign:
         """Return the design of some rows, a copy in the same order."""

@@ -200,7 +200,8 @@ class Loss(Decisions):
         >>> Sigmoid().sharpened(8.0), Hinge().sharpened(8.0)
         (Sigmoid(gamma=8.0), Hinge())
         """
-        return replace(self, gamma=gamma) if hasattr(self, "gamma") else self  # type: ignore
+        same = getattr(self, "gamma", gamma) == gamma
+        return self if same else replace(self, gamma=gamma)  # type: ignore
 
     def without_plateaus(self) -> Loss:
         """Return the convex loss that this one is without a bound on what an outlier costs.

@@ -9,6 +9,7 @@ until neither moves.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import exp, log
 from typing import Any
 
@@ -143,7 +144,7 @@ def with_penalty(objective: Fitted, l2: float) -> Fitted:
 def with_plateaus(objective: Fitted, low: Floats) -> Fitted:
     """Return the objective with other plateaus."""
     # Rounded, so that equal plateaus stay equal.
-    plateaus = Plateaus(tuple(np.round(low, 12)))
+    plateaus = Plateaus(tuple(map(round, low.tolist(), repeat(12))))
     return objective.with_loss(BetaBernoulli(plateaus, objective.loss.gamma))
 
 
