@@ -147,3 +147,8 @@ def test_the_folder_is_named_by_argument_variable_or_cache(tmp_path, monkeypatch
     assert local_copy(file).parent == tmp_path / "named"
     monkeypatch.delenv("BBLR_DATA_HOME")
     assert local_copy(file).parent == tmp_path / "cache" / "bblr"
+
+
+def test_no_file_goes_unchecked():
+    with pytest.raises(ValueError, match="give it a sha256 or a check"):
+        RemoteFile("er/pairs.txt", "http://nowhere.invalid")

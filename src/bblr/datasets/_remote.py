@@ -46,7 +46,7 @@ class RemoteFile:
     url : str or None
         Where it can be downloaded; None where nobody offers it.
     sha256 : str or None, default=None
-        What its contents hash to; None where that is not known.
+        What its contents hash to; None only where `check` tells it from others.
     check : callable or None, default=None
         Says what is wrong with a copy, or nothing (an empty string).
     origin : str, default=""
@@ -58,6 +58,11 @@ class RemoteFile:
     sha256: str | None = None
     check: Callable[[Path], str] | None = None
     origin: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a file of which any contents would do."""
+        if self.sha256 is None and self.check is None:
+            raise ValueError(f"nothing tells {self.name} from others; give it a sha256 or a check")
 
     def fault(self, path: Path) -> str:
         """Say what is wrong with a copy, or nothing."""
