@@ -10,6 +10,7 @@ import tracemalloc
 import warnings
 from functools import cache
 from pathlib import Path
+from time import process_time
 from typing import Any
 from zipfile import ZIP_DEFLATED
 
@@ -284,6 +285,35 @@ def test_promises_take_no_memory(name, path):
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_texts_ask_for_no_more_memory_than_arrays(path):
+    """Each place of an array of texts has room for the longest of them."""
+    place = ("model", "params", "prior")
+    bombs = {"texts": ["a" * 500_000, *map(str, range(5_000))]}
+    few = {"tuple": [{"texts": ["a" * 5_000, *map(str, range(500))]}] * 20}
+    for texts in (bombs, few):
+        forged = changed(content_of(LINEAR), *place, to=texts)
+        tracemalloc.start()
+        try:
+            assert "letters" in refusal(forged, path)
+            assert tracemalloc.get_traced_memory()[1] < 200_000_000
+        finally:
+            tracemalloc.stop()
+
+
+def test_keys_of_one_hash_take_no_time(path):
+    """Python's numbers that differ by a multiple of 2**61 - 1 have one hash."""
+    keys = [[k * (2**61 - 1), 1] for k in range(20_000)]
+    forged = changed(content_of(LINEAR), "model", "params", "class_weight", to={"dict": keys})
+    start = process_time()
+    assert "one hash" in refusal(forged, path)
+    assert process_time() - start < 1.0
+    model = BBLRClassifier(class_weight={-1: 1.0, -2: 2.0}).fit(
+        [[0.0], [1.0], [2.0]], [-1, -2, -2]
+    )
+    path.write_bytes(saved(model))
+    assert load_model(path).class_weight == {-1: 1.0, -2: 2.0}
 
 
 def test_json_of_the_greatest_length_takes_less_than_a_gigabyte(path):

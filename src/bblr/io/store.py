@@ -32,6 +32,8 @@ _JSON = "model.json"
 # Objects made of JSON take up to 50 times its length.
 _MOST_JSON = 16 * 2**20
 _MOST_ARRAY_HEADER = 256
+# Of all arrays of texts together, at 4 bytes a letter.
+_MOST_LETTERS = 2**25
 # The comment of the zip: the SHA-256 of all that stands before its digits.
 _SEAL = b"sha256:"
 _DIGITS = 64
@@ -209,7 +211,7 @@ def _unpacked(content: bytes) -> Any:
         if left[_JSON].file_size > _MOST_JSON:
             raise ValueError(f"{_JSON} is longer than {_MOST_JSON:,} bytes")
         text = members.read(left.pop(_JSON)).decode()
-        tree = json.loads(text, object_pairs_hook=_once, parse_constant=_no_json)
+        tree = json.loads(text, object_pairs_hook=_Objects(), parse_constant=_no_json)
         if isinstance(tree["format"], int) and tree["format"] > _FORMAT:
             raise _LaterFormat(tree["format"])
         if tree["format"] != _FORMAT or tree.keys() != {"format", "written_by", "model"}:
@@ -224,11 +226,27 @@ def _unpacked(content: bytes) -> Any:
     return model
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
+class _Objects:
+    """Makes the objects of one JSON text, which ask for no more letters than are allowed.
+
+    An array of texts has room for the longest in every place: a few kilobytes may ask for
+    gigabytes.
+    """
+
+    def __init__(self) -> None:
+        self._letters = 0
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a key stands there twice")
+        texts = found.get("texts")
+        if isinstance(texts, list):
+            longest = max((len(each) for each in texts if isinstance(each, str)), default=0)
+            self._letters += len(texts) * longest
+            if self._letters > _MOST_LETTERS:
+                raise ValueError(f"its arrays of texts have more than {_MOST_LETTERS:,} letters")
+        return found
 
 
 def _no_json(constant: str) -> None:

@@ -24,6 +24,8 @@ __all__ = ["NUMBERS", "from_tree", "to_tree"]
 # Kinds of NumPy's types that arrays in a file may have: bool, whole numbers and floats.
 NUMBERS = "biuf"
 _CSR = {kind.__name__: kind for kind in (csr_array, csr_matrix)}
+# Some numbers have one hash, such as -1 and -2.
+_MOST_ALIKE = 8
 # What scikit-learn and bblr add to the state of an estimator.
 _STAMPS = {VERSION, "_sklearn_version"}
 
@@ -123,7 +125,7 @@ def from_tree(tree: Any, take: Callable[[int], NDArray[Any]]) -> Any:
         case "tuple", list():
             return tuple(from_tree(content, take))
         case "dict", list():
-            return dict(from_tree(content, take))
+            return _dict(from_tree(content, take))
         case "array", int():
             return take(content)
         case "scalar", int():
@@ -137,6 +139,13 @@ def from_tree(tree: Any, take: Callable[[int], NDArray[Any]]) -> Any:
                 check_csr(rows)
                 return rows
     raise ValueError(f"{kind!r} stands for nothing that a model holds")
+
+
+def _dict(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Return a dictionary; numbers chosen to have one hash would take hours to put into it."""
+    if len({hash(key) for key, _ in pairs}) < len(pairs) - _MOST_ALIKE:
+        raise ValueError("the keys of a dictionary have one hash")
+    return dict(pairs)
 
 
 def _object(tree: dict[str, Any], take: Callable[[int], NDArray[Any]]) -> Any:
