@@ -32,7 +32,8 @@ _LEAST = 1e-8
 _MOST_STUCK = 20
 # Where so many boxes cannot be divided any more, many rows pass through one point, line or plane.
 _MOST_SETTLED = 500
-_MOST_NODES = 10_000_000
+# Nodes of branch and cut at its turn, and in all.
+_NODES, _MOST_NODES = 16, 10_000_000
 # The first number to be proved is this share of the loss. The next is such that the work grows by
 # this factor, if it goes on to grow as it did.
 _FIRST, _GROWTH = 0.25, 3.0
@@ -143,7 +144,6 @@ class _Proof:
             stopped = self.progress.stop()
             if stopped:
                 return stopped
-            began = self.progress.seconds
             need = min(need, self._goal())
             shares = [np.ascontiguousarray(boxes[k::_SHARES]) for k in range(_SHARES)]
             done = list(self.pool.map(walk, shares, [need] * _SHARES))
@@ -154,8 +154,7 @@ class _Proof:
             if self.settled > _MOST_SETTLED:
                 return "too many rows through one point"
             if self.tree.bound >= self.problem.base + self.work[-1][0]:
-                now = self.progress.seconds
-                self.tree.grow(_MOST_NODES, now + (now - began))
+                self.tree.grow(self.tree.count + _NODES)
             if self.progress.proved:
                 return "proved optimal"
         self.work.append((need, looks))

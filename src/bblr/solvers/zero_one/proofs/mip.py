@@ -90,16 +90,14 @@ class CutTree:
         """What the open nodes prove; nothing where there are none, and doubts."""
         return self.heap[0].bound if self.heap else 0.0
 
-    def grow(self, max_nodes: int, until: float = np.inf) -> str:
-        """Look into nodes up to a number of them, or a second; return why that was the end."""
+    def grow(self, max_nodes: int) -> str:
+        """Look into nodes up to a number of them; return why that was the end."""
         heap = self.heap
         while heap:
             # The least bound of an open node bounds the whole.
             self.progress.raise_bound(min(heap[0].bound, self.doubtful))
             if self.progress.proved:
                 return "proved optimal"
-            if self.progress.seconds >= until:
-                return "enough for now"
             stopped = self.progress.stop()
             if stopped:
                 return stopped
