@@ -21,7 +21,7 @@ from tests.io.models import groups, rows
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def attack(folder: str, seeds: int) -> None:
+def attack(folder: str, seeds: int, first: int = 0) -> None:
     """Load forgeries, and predict by those that load; a process may die of this."""
     path, taken, refused = Path(folder, "model.bblr"), 0, 0
     events: set[str] = set()
@@ -38,7 +38,7 @@ def attack(folder: str, seeds: int) -> None:
         path.write_bytes(content)
         load_model(path).predict(X)
         before = {kind: dict(vars(entry.cls)) for kind, entry in TYPES.items()}
-        for seed in range(seeds):
+        for seed in range(first, first + seeds):
             path.write_bytes(forged(content, seed))
             watching = True
             try:
@@ -71,14 +71,15 @@ ATTACKED = (
 )  # fmt: skip
 
 
-def test_random_forgeries_are_refused_or_predict(tmp_path):
+def attacked(folder: Path, seeds: int, first: int = 0) -> tuple[int, int]:
+    """Attack in a process of its own; return how many forgeries were taken, and how many not."""
     code = (
         "import resource, warnings\n"
         "warnings.simplefilter('ignore')\n"
         # What a forger asks for beyond this is an error, and not one of ours.
         "resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))\n"
         "from tests.io.test_random_forgeries import attack\n"
-        f"attack({str(tmp_path)!r}, 100)\n"
+        f"attack({str(folder)!r}, {seeds}, {first})\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -89,6 +90,11 @@ def test_random_forgeries_are_refused_or_predict(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     taken, refused = map(int, done.stdout.split())
+    return taken, refused
+
+
+def test_random_forgeries_are_refused_or_predict(tmp_path):
+    taken, refused = attacked(tmp_path, 100)
     assert taken > 100 and taken + refused == 100 * len(ATTACKED)
 
 
