@@ -88,8 +88,8 @@ def test_while_folds_are_fitted(processes, kill_all, few, monkeypatch):
         return call(self, name, *args, **options)
 
     monkeypatch.setattr(Session, "call", killing)
-    model = DaskBBLRClassifierCV(cv=2, client=processes).fit(*arrays(*few, 100))
-    local = BBLRClassifierCV(cv=2).fit(*few)
+    model = DaskBBLRClassifierCV(cv=2, random_state=0, client=processes).fit(*arrays(*few, 100))
+    local = BBLRClassifierCV(cv=2, random_state=0).fit(*few)
     assert len(seen) > 40
     assert_allclose(model.coef_, local.coef_, rtol=1e-6)
 

@@ -71,7 +71,7 @@ class Actors:
         self._actors: dict[int, _Actor] = {}
         self._began: frozenset[str] = frozenset()
         # Pieces are released as soon as their actor has them.
-        self._loaded: list[ref[Any]] = []
+        self._loaded: list[tuple[int, ref[Any]]] = []
         self._made: list[Any] = []
 
     @property
@@ -98,7 +98,13 @@ class Actors:
 
     def _cancel(self, made: Sequence[Any]) -> None:
         """Give up some actors, and all pieces that are still there."""
-        left = [*made, *(piece for loaded in self._loaded if (piece := loaded()) is not None)]
+        self._release([*made, *(piece for _, piece in self._pieces_left())])
+
+    def _pieces_left(self) -> list[tuple[int, Any]]:
+        """Return the pieces that were loaded and are still there, with their numbers."""
+        return [(n, piece) for n, loaded in self._loaded if (piece := loaded()) is not None]
+
+    def _release(self, left: list[Any]) -> None:
         if left and self.client.status == "running":
             with suppress(OSError, TimeoutError):
                 self.client.cancel(left)
@@ -148,6 +154,11 @@ class Actors:
         left = list(numbers)
         for _ in range(MOST_LOSSES):
             self._wait_for_workers()
+            # Where their workers are gone, the scheduler may keep earlier pieces of the same names
+            # for addresses that never come back.
+            self._release(
+                [p for n, p in self._pieces_left() if n in left and p.status != "finished"]
+            )
             self._began, known = frozenset(self._workers()), len(self._made)
             try:
                 made = self._place(self._compute(left))
@@ -179,7 +190,7 @@ class Actors:
             pieces = [self._pieces[number] for number in some]
             found = self._say(partial(self.client.compute, pieces, **where))
             futures.update(zip(some, found, strict=True))
-            self._loaded += map(ref, found)
+            self._loaded += zip(some, map(ref, found), strict=True)
         self._wait(futures.values())
         for number, future in futures.items():
             if future.status == "error":

@@ -9,8 +9,8 @@ throughout, and the slab in which they weigh enough goes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from bblr._numeric.compiling import njit
 from bblr._numeric.elementary import JIT
 
 # Rounding of a score of parameters of at most one in size, as a share of the sum of the sizes of
