@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import subprocess
 import sys
@@ -399,15 +398,3 @@ def test_layouts_that_do_not_fit_the_classifier_are_refused(folder):
         (("classifier",), {"type": "LBFGS", "params": {}}),
     ):
         refusal(changed(content, "model", "params", *place, to=value), folder / "model.bblr")
-
-
-def test_pickles_and_skops_files_check_sparse_vectors_too():
-    model = KernelBBLRClassifier().fit(sp.csr_array([[0.0, 1, 0], [2.0, 0, 0]]), [0, 1])
-    model.support_vectors_.indices[0] = 7
-    with pytest.raises(ValueError, match="lead out"):
-        copy.deepcopy(model)
-    sio = pytest.importorskip("skops.io")
-    from bblr.skops import TRUSTED_TYPES
-
-    with pytest.raises(ValueError, match="lead out"):
-        sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)

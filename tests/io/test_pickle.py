@@ -183,3 +183,15 @@ def test_a_subclass_elsewhere_comes_back():
 
 class Own(BBLRClassifier):
     """A user's own classifier."""
+
+
+def test_pickles_and_skops_files_check_sparse_vectors_too():
+    model = KernelBBLRClassifier().fit(sp.csr_array([[0.0, 1, 0], [2.0, 0, 0]]), [0, 1])
+    model.support_vectors_.indices[0] = 7
+    with pytest.raises(ValueError, match="lead out"):
+        copy.deepcopy(model)
+    sio = pytest.importorskip("skops.io")
+    from bblr.skops import TRUSTED_TYPES
+
+    with pytest.raises(ValueError, match="lead out"):
+        sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)
