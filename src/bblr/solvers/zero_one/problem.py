@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 
 # Allowance for rounding in sums of weights, as a share of the largest weight.
 _ROUNDING = 1e-6
-# Columns to sort by before rows are compared whole.
-_KEY = 10
+# Columns to sort by before rows are compared whole, and up to how many are sorted by one by one.
+_KEY, _NARROW = 4, 16
 # Beyond this, products with weights overflow.
 _LARGEST = 1e305
 
@@ -171,20 +171,26 @@ _LARGEST_POWER = 500
 def distinct(points: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the distinct rows in lexicographic order, and which of them each row is.
 
-    As `np.unique`, in half the time where the first columns tell rows apart.
+    As `np.unique`, in half the time: few rows agree in all of the first columns, and only these
+    are sorted by the others.
     """
-    key = points[:, :_KEY]
-    order = np.lexsort(key.T[::-1])
-    ordered = points[order]
-    differs = ordered[1:] != ordered[:-1]
+    order = np.lexsort(points[:, :_KEY].T[::-1])
+    rows = points[order]
+    alike = np.zeros(len(points) + 1, dtype=bool)
+    alike[1:-1] = (rows[1:, :_KEY] == rows[:-1, :_KEY]).all(axis=1)
+    unsure = np.flatnonzero(alike[1:] | alike[:-1])
+    if len(unsure):
+        some = rows[unsure]
+        if some.shape[1] <= _NARROW:
+            place = np.lexsort(some.T[::-1])
+        else:
+            place = np.unique(some, axis=0, return_inverse=True)[1].ravel().argsort()
+        order[unsure], rows[unsure] = order[unsure[place]], some[place]
     new = np.ones(len(points), dtype=bool)
-    new[1:] = differs.any(axis=1)
-    if not np.array_equal(new[1:], differs[:, :_KEY].any(axis=1)):
-        points, group = np.unique(points, axis=0, return_inverse=True)
-        return points, group.ravel()
-    group = np.empty(len(order), dtype=np.intp)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    group = np.empty(len(points), dtype=np.intp)
     group[order] = np.cumsum(new) - 1
-    return ordered[new], group
+    return rows[new], group
 
 
 def _whole(weight: Floats) -> bool:
