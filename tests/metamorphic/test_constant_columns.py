@@ -51,7 +51,9 @@ def test_a_constant_column_moves_no_fit(model, n_classes):
     for name, put in WITH_CONSTANTS.items():
         other = put(X)
         found = clone(model).fit(other, y).decision_function(other)
-        most = 1e-8 * np.abs(expected).max()
+        # L-BFGS ends near a minimum, and rounding decides where; other descents go on to it.
+        descends = getattr(model, "solver", None) == "lbfgs"
+        most = (1e-6 if descends else 1e-8) * np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=most, err_msg=name)
 
 
