@@ -57,6 +57,15 @@ def test_a_constant_column_moves_no_fit(model, n_classes):
         np.testing.assert_allclose(found, expected, rtol=0, atol=most, err_msg=name)
 
 
+def test_a_constant_among_rare_columns_is_no_reason_to_search_for_bounds():
+    X, y = rows_of(2)
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.3)
+    model = BBLRClassifierCV(cv=2, l2s=[0.1, 1.0], random_state=0)
+    expected = [trial.path for trial in clone(model).fit(X, y).trials_]
+    found = clone(model).fit(np.insert(X, 1, 1.0, axis=1), y).trials_
+    assert [trial.path for trial in found] == expected
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
 def test_a_constant_column_has_no_parameter(make, fit_intercept):
