@@ -74,7 +74,8 @@ def test_centres_of_given_folds_do_not_ask_for_the_order_of_rows():
     folds, order = np.arange(60) // 4 % 3, rng.permutation(60)
     scores = []
     for rows in (np.arange(60), order):
-        cv = [(np.flatnonzero(folds[rows] != k), np.flatnonzero(folds[rows] == k)) for k in range(3)]
+        own = folds[rows]
+        cv = [(np.flatnonzero(own != k), np.flatnonzero(own == k)) for k in range(3)]
         model = KernelBBLRClassifierCV(
             cv=cv, max_centers=9, l2s=[1.0], kernel_gammas=[0.3], random_state=0
         )
