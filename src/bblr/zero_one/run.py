@@ -45,7 +45,7 @@ from bblr.zero_one.starts import (
     unit_normal,
 )
 
-# Multiplications for a Newton step up to which a first sweep takes about a millisecond.
+# Multiplications for a Newton step up to which a first sweep takes milliseconds at most.
 _EARLY = 1_000_000
 
 # From parameters to the normal of a hyperplane and its intercept.
@@ -107,7 +107,8 @@ class Run:
             progress.raise_bound(problem.base)
             progress.reason = "every classifier has the same loss"
             return *problem.unpack(theta), problem.slack
-        if self.solver in ("search", "mip") and problem.rows.size * problem.size <= _EARLY:
+        work = max(problem.rows.shape) * problem.size**2
+        if self.solver in ("search", "mip") and work <= _EARLY:
             self._begin(problem)
         clean = self._separate_table(problem)
         if clean is not None:
