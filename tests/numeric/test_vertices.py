@@ -12,6 +12,7 @@ KINDS = {
     "crowded": lambda rng, n: 1e-9 * rng.normal(size=n),
     "far": lambda rng, n: 1e12 * rng.normal(size=n),
     "of all sizes": lambda rng, n: np.exp(50 * rng.normal(size=n)) * rng.choice([-1, 1], n),
+    "infinite": lambda rng, n: rng.choice([-np.inf, 0.0, 1.0, np.inf], n),
     "falling": lambda _, n: np.arange(n, 0.0, -1.0),
 }
 
@@ -25,5 +26,13 @@ def test_points_are_sorted(kind, count):
     order = np.full(count + 2, -7)
     sort_points(at, count, np.empty(count + 3, dtype=np.int64), order)
     assert sorted(order[:count]) == list(range(count))
-    assert np.all(np.diff(points[order[:count]]) >= 0)
+    ordered = points[order[:count]]
+    assert np.all(ordered[:-1] <= ordered[1:])
     assert (order[count:] == -7).all()
+
+
+def test_what_is_no_number_is_written_nowhere_else():
+    at, order = np.full(9, np.nan), np.full(12, -7)
+    sort_points(at, 9, np.empty(10, dtype=np.int64), order)
+    assert sorted(order[:9]) == list(range(9))
+    assert (order[9:] == -7).all()

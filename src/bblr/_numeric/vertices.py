@@ -177,7 +177,8 @@ def sort_points(at, count, ends, order):
     for b in range(count + 1):
         ends[b] = 0
     for i in range(count):
-        order[i] = int((0.5 + 0.49 * at[i] / (1.0 + abs(at[i]))) * count)
+        bucket = int((0.5 + 0.49 * at[i] / (1.0 + abs(at[i]))) * count)
+        order[i] = min(max(bucket, 0), count - 1)  # of what is not finite, too
         ends[order[i] + 1] += 1
     for b in range(count):
         ends[b + 1] += ends[b]
