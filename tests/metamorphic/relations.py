@@ -29,7 +29,7 @@ LEAST = 1e-8
 ESTIMATED = 1e-7
 # Quasi-Newton steps multiply rounding errors: after so many, two fits only are as low as `tol`
 # promises. Such pairs are counted by themselves.
-MANY_STEPS = 60
+MANY_STEPS = 40
 
 
 def _as_it_is(scores: Floats) -> Floats:
