@@ -104,12 +104,14 @@ def test_a_method_with_a_failed_fold_is_not_compared(records):
     (standing,) = judge(broken, Metric())
     assert standing.decision.method != "HGB"
     assert standing.line("HGB").value is None
-    assert "Without a result to compare: HGB." in remarks(standing)
+    assert "No error to compare for HGB." in remarks(standing)
     (standing,) = judge([r for r in broken if r["method"] != "LR"], Metric())
     assert "nothing is compared" in sentence(standing)
 
 
-@pytest.mark.parametrize(("share", "advice"), [(0.5, "More rows"), (0.05, "Errors say little")])
+@pytest.mark.parametrize(
+    ("share", "advice"), [(0.5, "More rows"), (0.05, "Error rates say little")]
+)
 def test_where_nothing_beats_the_majority_the_advice_suits_its_share(tmp_path, share, advice):
     from bblr.comparison.compare import Comparison
     from bblr.comparison.sources import make_table

@@ -32,7 +32,7 @@ def _said(standing: Standing) -> str:
     if decision.kind == "open":
         return f"{spoken} has no result on all folds, so nothing is compared with it."
     if decision.kind == "majority":
-        return "no method is detectably better than always saying the majority class."
+        return "no method is detectably better than always predicting the majority class."
     if decision.kind == "use":
         use = _spoken(standing, decision.method)
         gain = change(standing, decision.gains[str(decision.method)])
@@ -62,7 +62,7 @@ def remarks(standing: Standing) -> list[str]:
         found.append(_beyond_the_majority(standing))
     without = [line.label for line in standing.lines if line.value is None]
     if without:
-        found.append(f"Without a result to compare: {', '.join(without)}.")
+        found.append(f"No {standing.metric.title} to compare for {', '.join(without)}.")
     return found
 
 
@@ -70,8 +70,8 @@ def _beyond_the_majority(standing: Standing) -> str:
     """Say what may show more than the majority class does."""
     line = standing.line(MAJORITY)
     if standing.metric.name == "error" and line and line.metrics["error"] < _RARE:
-        return "Errors say little of rare classes: try --metric balanced, auc or f1."
-    return "More rows, or columns that say more about the class, may change that."
+        return "Error rates say little about rare classes: try --metric balanced, auc or f1."
+    return "More rows or more informative columns may change that."
 
 
 def _spoken(standing: Standing, name: str | None) -> str:
