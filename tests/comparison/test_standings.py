@@ -104,7 +104,7 @@ def test_a_method_with_a_failed_fold_is_not_compared(records):
     (standing,) = judge(broken, Metric())
     assert standing.decision.method != "HGB"
     assert standing.line("HGB").value is None
-    assert "No error to compare for HGB." in remarks(standing)
+    assert "Not compared, as a result is missing: HGB." in remarks(standing)
     (standing,) = judge([r for r in broken if r["method"] != "LR"], Metric())
     assert "nothing is compared" in sentence(standing)
 

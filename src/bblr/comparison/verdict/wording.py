@@ -62,7 +62,7 @@ def remarks(standing: Standing) -> list[str]:
         found.append(_beyond_the_majority(standing))
     without = [line.label for line in standing.lines if line.value is None]
     if without:
-        found.append(f"No {standing.metric.title} to compare for {', '.join(without)}.")
+        found.append(f"Not compared, as a result is missing: {', '.join(without)}.")
     return found
 
 

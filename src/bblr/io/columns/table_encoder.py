@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bblr.io.columns.column_choice import ColumnKind, LeftOut, learn_column
+from bblr.io.columns.column_choice import MOST_LEVELS, ColumnKind, LeftOut, learn_column
 from bblr.io.columns.column_kinds import (
     CategoryColumn,
     Column,
@@ -137,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             why = "; ".join(_left_out_notes(left_out))
             raise ValueError(f"no column is left to learn from: {why}")
         self.columns_, self.left_out_ = tuple(columns), tuple(left_out)
-        self.notes_ = tuple(_notes(self.columns_, self.left_out_))
+        self.notes_ = tuple(_notes(self.columns_, self.left_out_, _repeated(X, self)))
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -182,7 +182,17 @@ def encode(frame: pd.DataFrame, columns: Sequence[Column], unseen: str) -> np.nd
     return np.column_stack([features_of(column, frame[column.name]) for column in columns])
 
 
-def _notes(columns: Sequence[Column], left_out: Sequence[LeftOut]) -> Iterator[str]:
+def _repeated(X: pd.DataFrame, encoder: TableEncoder) -> list[str]:
+    """Name columns of free text that may be meant as categories, as their texts recur."""
+    most = min(MOST_LEVELS, len(X) // 2)
+    free = [column.name for column in encoder.columns_ if isinstance(column, TextColumn)]
+    frame = X.rename(columns=str)
+    return [name for name in free if name not in encoder.text and frame[name].nunique() <= most]
+
+
+def _notes(
+    columns: Sequence[Column], left_out: Sequence[LeftOut], repeated: Sequence[str]
+) -> Iterator[str]:
     for column in columns:
         if isinstance(column, CategoryColumn):
             yield from alike_notes(column.levels, f"texts in column {column.name!r}")
@@ -194,7 +204,10 @@ def _notes(columns: Sequence[Column], left_out: Sequence[LeftOut]) -> Iterator[s
             )
     free = [column.name for column in columns if isinstance(column, TextColumn)]
     if free:
-        yield f"{columns_listed(free)} treated as free text, encoded by character sequences"
+        given = repeated[0] if len(repeated) == 1 else list(repeated)
+        levels = f"; category={given!r} makes a feature of each level" if repeated else ""
+        how = "treated as free text, encoded by character sequences"
+        yield f"{columns_listed(free)} {how}{levels}"
     yield from _left_out_notes(left_out)
 
 
