@@ -89,6 +89,17 @@ def test_columns_of_the_file_only_if_asked(pets):
         assert float(row["weight"]) == own["weight"] and int(row["data_row"]) == own["row"]
 
 
+def test_a_column_that_hardly_changes_the_odds_is_no_reason(pets):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 2000))  # z has nothing to do with y
+    y = np.where((x > 0) ^ (rng.random(2000) < 0.1), "yes", "no")
+    pd.DataFrame({"x": x, "z": z, "y": y}).to_csv("odds.csv", index=False)
+    audited("odds.csv", "--json", "odds.json")
+    suspects = json.loads(Path("odds.json").read_text())["suspects"]
+    found = [reason for suspect in suspects for reason in suspect["against"]]
+    assert len(found) >= 10 and min(reason["against"] for reason in found) >= 0.05
+
+
 @pytest.mark.parametrize("classifier", ["BBLRClassifier", "KernelBBLRClassifier"])
 def test_reasons_turn_round_with_the_sign_of_a_column(pets, classifier):
     ours = ("--target", "kind", "--drop", "row,note", "--classifier", classifier)

@@ -124,7 +124,8 @@ def test_json_has_the_verdict_and_every_figure(folder):
 def test_thresholds_are_tuned_on_request(folder):
     result = compare("data.csv", "--tune-threshold", "--metric", "balanced")
     assert result.exit_code == 0, result.stderr
-    assert "chosen for this metric" in (folder / "report.html").read_text("utf-8")
+    page = (folder / "report.html").read_text("utf-8")
+    assert "chosen for this metric" in page and "are chosen by AUC" in page
 
 
 def test_settings_are_chosen_by_the_metric_and_what_has_none_is_not_fitted_again(

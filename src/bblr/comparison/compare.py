@@ -256,7 +256,9 @@ def run_compare(
     able = _able(chosen, tables, named=methods is not None)
     wanted = make_metric(metric, cost, tables[0].classes)
     tuned = _tuned(wanted, tables) if tune_threshold else None
-    comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned, wanted.scoring)
+    # Where a threshold is still to be placed, how rows are ranked is all that matters.
+    scoring = "roc_auc" if tuned else wanted.scoring
+    comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned, scoring)
     messages, results = Console(stderr=True), Console(stderr=report.is_piped)
     for note in (note for table in tables for note in table.notes):
         say(messages, f"Note: {note}")

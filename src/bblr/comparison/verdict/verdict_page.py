@@ -113,6 +113,12 @@ _TUNED = (
     "cross-validation inside each training part."
 )
 
+# What the settings of methods are chosen by, as one says it.
+_SCORINGS = {
+    "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "roc_auc": "AUC",
+    "neg_log_loss": "log-loss",
+}  # fmt: skip
+
 
 def write_report(found: Compared, path: str | os.PathLike[str]) -> Path:
     """Write the report as a page to ``path``, replacing what was there."""
@@ -269,8 +275,8 @@ def _data(found: Compared) -> Iterator[Section]:
 
 def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
     spoilt = max((record["condition"] for record in records), key=lambda c: c["noise"])
-    metric = standing.metric
-    chosen = "accuracy" if metric.scoring == "accuracy" else metric.title
+    scorings = [record.get("scoring", "accuracy") for record in records]
+    chosen = _SCORINGS[next((each for each in scorings if each != "accuracy"), "accuracy")]
     again = f", {standing.repeats} times with new ones" * (standing.repeats > 1)
     yield (
         f"The rows are divided into {standing.folds} stratified folds{again}. "

@@ -113,15 +113,15 @@ def _either_way(standing: Standing, gain: Interval) -> str:
         per = _per(max(-gain.low, gain.high))
         more, fewer = _count(gain.low * per), _count(gain.high * per)
         return f"between {more} more and {fewer} fewer errors in {per:,}"
-    scale, unit, digits = 1.0, "", 3
+    scale, unit, rows, digits = 1.0, "", "", 3
     if name == "cost":
         scale, digits = float(_per(max(-gain.low, gain.high))), 0
-        unit = f" in {scale:,.0f} rows"
+        rows = f" in {scale:,.0f} rows"
     elif name == "balanced":
         scale, unit, digits = 100.0, " points", 1
     low, high = (f"{scale * end:.{digits}f}" for end in (-gain.low, gain.high))
     title = "a cost" if name == "cost" else standing.metric.title
-    return f"{title} between {low} {worse} and {high} {better}{unit}"
+    return f"{title} between {low}{unit} {worse} and {high} {better}{rows}"
 
 
 def _per(rate: float) -> int:
