@@ -41,13 +41,10 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
                 str(CONFIG), f"has {name!r}, which is no command; use [{'], ['.join(names)}]"
             )
     known = {option: each for each in command.params for option in each.opts}
-    refused = {option: each for each in command.params for option in each.secondary_opts}
     found: dict[str, Any] = {}
     for name, value in tables.get(command.name, {}).items():
         option = f"--{name}"
-        if option in refused and isinstance(value, bool):
-            found[refused[option].name] = not value
-        elif option in known:
+        if option in known:
             several = known[option].multiple and not isinstance(value, list)
             found[known[option].name] = [value] if several else value
         else:
@@ -128,9 +125,7 @@ def _columns(help: str) -> Any:
 
 Columns = list[str] | None
 Drop = Annotated[Columns, _columns("Columns to leave out, separated by commas.")]
-Number = Annotated[
-    Columns, _columns("Columns to treat as numbers, even if they only count the rows.")
-]
+Number = Annotated[Columns, _columns("Columns to treat as numbers, row numbers included.")]
 Category = Annotated[Columns, _columns("Columns to treat as categories.")]
 Date = Annotated[Columns, _columns("Columns to treat as dates.")]
 Text = Annotated[Columns, _columns("Columns to treat as free text.")]
@@ -140,7 +135,7 @@ Json = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the results here for scripts, as one JSON object; - for standard output.",
+        help="Write the results to FILE for scripts, as one JSON object; - is standard output.",
         show_default=False,
     ),
 ]
