@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from bblr import BBLRClassifier, KernelBBLRClassifier, ZeroOneClassifier
+from bblr import BBLRClassifier, KernelBBLRClassifier, RobustClassifier, ZeroOneClassifier
 from bblr.audit import find_label_errors
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -58,6 +58,17 @@ def test_all_estimators_take_nullable_labels(kind):
     assert find_label_errors(BBLRClassifier(), X, y, random_state=0).classes.dtype == (
         PLAIN[kind].dtype
     )
+
+
+def test_classifiers_around_others_score_nullable_labels():
+    """Floats cannot tell these two apart, so that all predictions were right."""
+    y = pd.Series(LARGE).astype("Int64")
+    wrong = pd.Series(LARGE[::-1].copy()).astype("Int64")
+    model = RobustClassifier(BBLRClassifier(), random_state=0).fit(X, y)
+    expected = np.mean(model.predict(X) == LARGE[::-1])
+    assert model.score(X, wrong) == expected < 0.9
+    boosted = pytest.importorskip("bblr.lightgbm").BetaBernoulliLGBMClassifier().fit(X, y)
+    assert boosted.score(X, wrong) == np.mean(boosted.predict(X) == LARGE[::-1]) < 0.9
 
 
 @pytest.mark.parametrize("kind", [*PLAIN, "object", None])

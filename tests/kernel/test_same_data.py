@@ -93,7 +93,12 @@ def test_variances_of_columns():
 MIXTURES = [
     KernelBBLRClassifier(sparsity="gauss-laplace", random_state=0),
     KernelBBLRClassifierCV(
-        kernel_gammas=[0.5], l2s=[0.3], prior="mild", sparsity="gauss-laplace", cv=3, random_state=0
+        kernel_gammas=[0.5],
+        l2s=[0.3],
+        prior="mild",
+        sparsity="gauss-laplace",
+        cv=3,
+        random_state=0,
     ),
 ]
 
