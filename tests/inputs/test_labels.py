@@ -1,5 +1,7 @@
 """Labels of pandas' own types: as distinct, and of the same kind, as their plain equals."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,3 +82,23 @@ def test_missing_labels_are_named(kind):
             model.fit(X, y)
     with pytest.raises(ValueError, match=r"y contains NaN.* the rows without a label"):
         find_label_errors(BBLRClassifier(), X, y)
+
+
+@pytest.mark.parametrize("odd", [np.nan, None, 1, True, b"no"], ids=repr)
+def test_a_list_of_texts_holds_nothing_else(odd):
+    """NumPy makes texts of all, such as a class 'nan' of missing labels."""
+    y = TEXTS.tolist()
+    right = BBLRClassifier().fit(X, y)
+    y[5], y[6] = odd, odd
+    models = [BBLRClassifier(), KernelBBLRClassifier(), RobustClassifier(BBLRClassifier())]
+    with suppress(ImportError):
+        from bblr.lightgbm import BetaBernoulliLGBMClassifier
+
+        models.append(BetaBernoulliLGBMClassifier())
+    for model in models:
+        for labels in (y, tuple(y)):
+            with pytest.raises(ValueError, match=r"^(Input y contains NaN|y must hold labels of)"):
+                model.fit(X, labels)
+    if odd is None or odd is np.nan:
+        with pytest.raises(ValueError, match="y contains NaN"):
+            right.score(X, y)

@@ -119,18 +119,25 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return valid rows and labels."""
         y = plain_labels(y)
-        if _is_frame(X):
-            # The library knows kinds of columns.
-            validate_data(self, X, y, skip_check_array=True)
-            y = column_or_1d(y, warn=True)
-            check_consistent_length(X, y)
-        else:
-            with np.errstate(over="ignore"):  # refused by its words
-                X, y = validate_data(
-                    self, X, y, ensure_min_samples=2, dtype=self._types, **_ARRAYS
-                )
-            X = _as_known(X)
-        check_classification_targets(y)
+        try:
+            if _is_frame(X):
+                # The library knows kinds of columns.
+                validate_data(self, X, y, skip_check_array=True)
+                y = column_or_1d(y, warn=True)
+                check_consistent_length(X, y)
+            else:
+                kinds = {"dtype": self._types, "ensure_min_samples": 2, **_ARRAYS}
+                with np.errstate(over="ignore"):  # refused by its words
+                    X, y = validate_data(self, X, y, **kinds)
+                X = _as_known(X)
+            check_classification_targets(y)
+        except (TypeError, ValueError) as error:
+            # Of None, of NaN, or of numbers beside texts.
+            if str(error).strip() != "Input contains NaN" and "'<' not supp" not in str(error):
+                raise
+            raise ValueError(
+                f"y must hold labels of one kind, and none may be missing: {error}."
+            ) from None
         return X, y
 
     def _rows(self, X: Any) -> Any:
