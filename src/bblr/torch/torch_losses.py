@@ -299,7 +299,7 @@ class DirichletLoss(_ScheduledLoss):
 def _check_tensors(scores: Any, target: Any) -> None:
     """Raise a TypeError for anything but tensors."""
     for name, given in (("scores", scores), ("target", target)):
-        if not isinstance(given, Tensor):
+        if not torch.is_tensor(given):
             raise TypeError(
                 f"{name} must be a tensor, got {type(given).__name__}; use torch.as_tensor."
             )
