@@ -253,7 +253,18 @@ def map_ranges(function: Callable[[int, int, int], Result], n: int, work: int) -
     if parts == 1:
         return [function(0, 0, n)]
     bounds = [n * k // parts for k in range(parts + 1)]
-    pieces = [_Range(function, (k, bounds[k], bounds[k + 1])) for k in range(parts)]
+    return _shared([_Range(function, (k, bounds[k], bounds[k + 1])) for k in range(parts)])
+
+
+def map_each(function: Callable[[int], Result], n: int) -> list[Result]:
+    """Return ``function(k)`` of each k below n, long calls that share out work of their own."""
+    if num_threads() == 1:
+        return [function(k) for k in range(n)]
+    return _shared([_Range(lambda k, *_: function(k), (k, k, k + 1)) for k in range(n)])
+
+
+def _shared(pieces: list[_Range[Result]]) -> list[Result]:
+    """Work on ranges with the threads that wait for some, and return the results in order."""
     workers = _workers()
     try:
         for piece in pieces[1:]:
