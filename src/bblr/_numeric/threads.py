@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import cache, lru_cache
+from multiprocessing import current_process
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -280,6 +281,8 @@ def _shared(pieces: list[_Range[Result]]) -> list[Result]:
         raise
 
 
+# What joblib calls processes that it starts. Those of a cluster have other parents.
+_OF_JOBLIB = "LokyProcess"
 # Seconds between two looks at whether a parent is still there.
 _LOOK = 0.5
 
@@ -304,4 +307,6 @@ def as_child(parent: int, work: Callable[..., Result], *arguments: Any) -> Resul
     """Do work that another process handed out; a child of that process then ends with it."""
     if os.getppid() == parent:
         end_with(parent)
+    elif os.getpid() != parent and current_process().name.startswith(_OF_JOBLIB):
+        os._exit(1)  # the parent was killed before this process had begun
     return work(*arguments)

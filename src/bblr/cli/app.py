@@ -45,6 +45,7 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
     for name, value in tables.get(command.name, {}).items():
         option = f"--{name}"
         if option in known:
+            _check_value(known[option], name, value, command.name)
             several = known[option].multiple and not isinstance(value, list)
             found[known[option].name] = [value] if several else value
         else:
@@ -54,6 +55,21 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
                 f"{command.name} --help",
             )
     return found
+
+
+def _check_value(option: Any, name: str, value: Any, command: str) -> None:
+    """Raise a SettingError for a value of a kind that the option does not take."""
+    if option.is_flag:
+        wrong, wanted = not isinstance(value, bool), "true or false"
+    elif option.multiple:
+        wrong, wanted = isinstance(value, bool | dict), "a text or a list of texts"
+    else:
+        wrong = isinstance(value, bool | dict | list)
+        wanted = "one number or text; several go into one text, separated by commas"
+    if wrong:
+        raise SettingError(
+            str(CONFIG), f"has {name} = {value!r} in [{command}], which must be {wanted}"
+        )
 
 
 class _Commands(typer.core.TyperGroup):

@@ -58,7 +58,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         - "exact": enumeration, for one or two features (three without an intercept).
     time_limit : float or None, default=60
         Seconds after which the best solution so far is returned, approximately: the start and the
-        final polish are not cut short. None for no limit.
+        final polish are not cut short, nor is compiling, which a first fit ever does for some
+        seconds (``bblr warm-up`` does so ahead of time for "search" and "mip"). None for no limit.
     max_steps : int or None, default=None
         Steps after which "pcs", "bnb" and "mip" return the best solution so far: batches of
         subsets, or branches. Unlike a time limit it gives the same classifier on every machine.
