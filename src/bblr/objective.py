@@ -263,7 +263,9 @@ class Objective(Generic[LossT]):
 
     def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the zero-one loss, with the weights that rows had before leverage was bounded."""
-        return self.unbounded().errors(theta, raw)
+        raw = self.scores(theta) if raw is None else raw
+        weight = self.weight if self.counted is None else self.counted
+        return self.rows.errors(self.loss, self.y, raw, weight)
 
     def rmatvec(self, residual: Vector) -> Floats:
         """Return the product of the transposed data with a per-row vector, for one score."""
@@ -304,7 +306,9 @@ class Objective(Generic[LossT]):
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """Return the same objective under another penalty."""
-        return replace(self, penalty=penalty)
+        return type(self)(
+            self.loss, penalty, self.design, self.y, self.weight, self.counted, self.each
+        )
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the leverage of far rows bounded (Mallows' weights)."""

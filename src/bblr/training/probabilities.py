@@ -109,14 +109,16 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     that they count for as much as they are worth; only if they are `free` to be shifted.
     """
     link = Link.fit(decision, y, weight)
-    codes = layout(decision).codes(y)
-    found = link.table(decision)
-    shares = np.bincount(codes, weight, found.shape[1]) / float(weight.sum())
-    at_base = -float(weight @ np.log(shares[codes]))
-    own = found[np.arange(len(codes)), codes]
+    form, total = layout(decision), float(weight.sum())
+    codes = form.codes(y)
+    held = np.bincount(codes, weight, form.n_classes(decision))
     # A class that no fold has held out has no base rate.
-    free = free and float(weight.sum()) >= _LEAST_WEIGHT and bool((shares > 0).all())
-    if not free or -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+    if not (free and total >= _LEAST_WEIGHT and held.all()):
+        return Calibrated(link, np.zeros(decision.shape[1:] or 1))
+    shares = held / total
+    at_base = -float(held @ np.log(shares))
+    own = form.of_class(link.probability(decision), codes)
+    if -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
