@@ -181,6 +181,7 @@ class Objective(Generic[LossT]):
         gammas: Sequence[float],
         rules: Sequence[Any],
         first_rules: Sequence[Any],
+        scored: Floats,
     ) -> tuple[Floats, Floats]:
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
         first = self.weight if first_weight is None else first_weight
@@ -188,7 +189,7 @@ class Objective(Generic[LossT]):
             self.columns, self._lengths, self.y, self.weight, first,
             self.loss.fused, np.array(gammas), self.l2, self.design.n_features,
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
-            min(1.0, float(first.max())), self.total, sample_rows(self.size),
+            min(1.0, float(first.max())), self.total, sample_rows(self.size), scored,
         )  # fmt: skip
 
     @property
