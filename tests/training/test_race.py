@@ -154,13 +154,14 @@ def test_a_fold_without_the_rows_held_out_is_that_in_which_they_weigh_nothing(
     paths = [Path(plateaus, l2, (1.0, 2.0, 4.0), leverage) for l2 in (0.3, 3.0)]
     small, general = (ScaledDesign(make_design(X), weight, True) for _ in range(2))
     vars(general)["columns"] = None
-    found, expected = (
-        [
-            [own.held(raw) for _, raw in stages]
-            for own in [FoldRows(design, y, weight, fold)]
-            for stages in own.walks(descent, paths)
-        ]
-        for design in (small, general)
-    )
-    assert np.shape(found)[:3] == (2, 3, 60)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+    def scores(own, paths, descent):
+        stages = [stage for path in own.walks(descent, paths) for stage in path]
+        return np.array([own.held(raw) for _, raw in stages])
+
+    copied, whole = (FoldRows(design, y, weight, fold) for design in (small, general))
+    found = scores(copied, paths, descent)
+    assert found.shape[:2] == (6, 60)
+    np.testing.assert_allclose(found, scores(whole, paths, descent), rtol=1e-4, atol=1e-4)
+    # The beginning of a path that has been walked is known.
+    np.testing.assert_array_equal(scores(copied, [paths[1].until(1)], None), found[3:5])

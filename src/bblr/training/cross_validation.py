@@ -27,8 +27,9 @@ from bblr.training.probabilities import (
     Calibrated,
     fit_link,
     likeliest_plateaus,
-    one_scale,
+    pooled,
     row_losses,
+    shared_weight,
 )
 from bblr.training.start import (
     LOOSE,
@@ -45,8 +46,8 @@ Floats = NDArray[np.float64]
 
 # Rows on another chip or machine up to which their scores are fetched.
 _FETCHED = 1_000_000
-# Held-out scores that differ by no more rank nothing.
-_NO_SPREAD = 1e-9
+# Rows held out by a fold up to which the scores of all paths are kept.
+_FEW_HELD = 4096
 
 
 class Path(NamedTuple):
@@ -70,11 +71,6 @@ class Trial(NamedTuple):
 
     path: Path
     error: float
-
-
-def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
-    """Return the weight of each held-out score: a row held out thrice has a third in each."""
-    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +237,7 @@ class FoldRows:
         self.labels = labels
         self._kept = design.rows.only(weights, fold.train)
         self._weights: dict[float | None, tuple[Vector, Vector | None]] = {}
+        self._walked: dict[Path, dict[tuple[float, ...], list[Vector]]] = {}
 
     @cached_property
     def _own(self) -> tuple[ScaledDesign, Vector, Any]:
@@ -282,13 +279,24 @@ class FoldRows:
         self, descent: Any, paths: Sequence[Path]
     ) -> Iterator[list[tuple[BetaBernoulli, Vector]]]:
         """Yield, path by path, the losses of its stages with the scores there."""
-        design, y, _ = self._own
         for path in paths:
-            weight, first = self.weights(path.leverage)
             losses = _stage_losses(path.prior, path.gammas)
-            objective = Objective(losses[0], gaussian(path.l2, losses[0]), design, y, weight)
-            ends = walk(objective, first, path.gammas, descent, self._held)
-            yield list(zip(losses, ends, strict=True))
+            yield list(zip(losses, self._ends(path, losses[0], descent), strict=True))
+
+    def _ends(self, path: Path, loss: BetaBernoulli, descent: Any) -> list[Vector]:
+        """Return the scores at the end of each stage; those of a path walked before are known."""
+        gammas, held = path.gammas, self._held
+        walked = self._walked.setdefault(path._replace(gammas=()), {})
+        for known, ends in walked.items():
+            if known[: len(gammas)] == gammas:
+                return ends[: len(gammas)]
+        design, y, _ = self._own
+        weight, first = self.weights(path.leverage)
+        objective = Objective(loss, gaussian(path.l2, loss), design, y, weight)
+        ends = walk(objective, first, gammas, descent, held)
+        if held is not None and held.shape[1] <= _FEW_HELD:
+            walked[gammas] = ends
+        return ends
 
 
 def held_out_link(validation: Validation, path: Path) -> Calibrated:
@@ -312,17 +320,6 @@ def pooled_link(parts: Sequence[Floats], validation: Validation) -> Calibrated:
     weight = shared_weight(validation.weight, rows)
     free = validation.design.fit_intercept
     return fit_link(decision, validation.y[rows], weight, free=free)
-
-
-def pooled(
-    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the decision values of the folds that vary, on one scale, and their rows."""
-    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
-    said = said or list(range(len(parts)))
-    weights = [weight[folds[k].test] for k in said]
-    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
-    return decision, np.concatenate([folds[k].test for k in said])
 
 
 def walk(

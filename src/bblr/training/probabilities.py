@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from bblr._numeric.layouts import layout
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Solution
+from bblr.training.folds import Fold
 from bblr.training.laplace import (
     MAX_PARAMETERS,
     draw_rows,
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 _FOLDS = 3
 # With fewer examples the base rate says more than they do.
 _LEAST_WEIGHT = 10.0
+# Held-out scores that differ by no more rank nothing.
+_NO_SPREAD = 1e-9
 # Rounding allowed when the cost of a link is compared with that of the base rate.
 _ROUNDING = 1e-9
 
@@ -92,6 +95,22 @@ def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats
         return list(parts)
     mean = float(spreads[some].mean())
     return [part * (mean / s) if s > 0 else part for part, s in zip(parts, spreads, strict=True)]
+
+
+def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
+
+
+def pooled(
+    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the decision values of the folds that vary, on one scale, and their rows."""
+    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
+    said = said or list(range(len(parts)))
+    weights = [weight[folds[k].test] for k in said]
+    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
+    return decision, np.concatenate([folds[k].test for k in said])
 
 
 def _spread(scores: Floats, weight: Floats) -> float:
