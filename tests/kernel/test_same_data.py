@@ -67,6 +67,22 @@ def test_centres_do_not_ask_which_label_of_equal_rows_comes_first(penalty):
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
 
 
+def test_centres_of_given_folds_do_not_ask_for_the_order_of_rows():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[y == 1] += 1.0
+    folds, order = np.arange(60) // 4 % 3, rng.permutation(60)
+    scores = []
+    for rows in (np.arange(60), order):
+        own = folds[rows]
+        cv = [(np.flatnonzero(own != k), np.flatnonzero(own == k)) for k in range(3)]
+        model = KernelBBLRClassifierCV(
+            cv=cv, max_centers=9, l2s=[1.0], kernel_gammas=[0.3], random_state=0
+        )
+        scores.append(model.fit(X[rows], y[rows]).decision_function(X))
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-8 * np.abs(scores[0]).max())
+
+
 def test_an_order_by_distances_is_one_of_the_rows_alone(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.7)

@@ -73,9 +73,8 @@ class Problem:
 
     @property
     def steps(self) -> int:
-        """The most steps of a descent of the final fit."""
-        stages = [stage.n_iter for stage in getattr(self.model, "path_", ())]
-        return max([*stages, 0])
+        """The steps of the final fit: each descent starts where the last one ended."""
+        return sum(stage.n_iter for stage in getattr(self.model, "path_", ()))
 
     @property
     def estimates_many(self) -> bool:

@@ -51,8 +51,19 @@ def test_a_constant_column_moves_no_fit(model, n_classes):
     for name, put in WITH_CONSTANTS.items():
         other = put(X)
         found = clone(model).fit(other, y).decision_function(other)
-        most = 1e-8 * np.abs(expected).max()
+        # L-BFGS ends near a minimum, and rounding decides where; other descents go on to it.
+        descends = getattr(model, "solver", None) == "lbfgs"
+        most = (1e-6 if descends else 1e-8) * np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=most, err_msg=name)
+
+
+def test_a_constant_among_rare_columns_is_no_reason_to_search_for_bounds():
+    X, y = rows_of(2)
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.3)
+    model = BBLRClassifierCV(cv=2, l2s=[0.1, 1.0], random_state=0)
+    expected = [trial.path for trial in clone(model).fit(X, y).trials_]
+    found = clone(model).fit(np.insert(X, 1, 1.0, axis=1), y).trials_
+    assert [trial.path for trial in found] == expected
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

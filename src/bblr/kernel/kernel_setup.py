@@ -79,7 +79,8 @@ def make_problem(
 ) -> tuple[KernelProblem, NDArray[np.intp]]:
     """Return the problem of the rows of positive weight, and their numbers.
 
-    Equal rows are merged where rows are few, unless `merge` is False.
+    Where rows are few their order is that of their values, so that draws do not depend on the one
+    in which they are given; and equal rows are merged, unless `merge` is False.
     """
     kernel, width = estimator.kernel, kernel_gamma
     if width == "scale":
@@ -100,7 +101,10 @@ def make_problem(
         LBFGS(tol=estimator.tol, max_iter=5 * int(estimator.max_iter)),
     )
     rows = np.flatnonzero(training.weight > 0)
-    if merge and len(rows) <= ALL_CENTRES:
+    if len(rows) <= ALL_CENTRES:
+        if not merge:
+            rows = rows[by_distances(training.X[rows])]
+            return problem.on_rows(rows), rows
         rows, weight = merged_rows(training.X, training.y, training.weight)
         return replace(problem.on_rows(rows), weight=weight), rows
     return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows

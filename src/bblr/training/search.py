@@ -81,7 +81,8 @@ class Slam:
         while _best(trials).path.l2 == weakest > _WEAKEST and not self.monitor.stopped:
             weakest /= 3.0
             trials += self._try("penalty", [start._replace(l2=weakest)])
-        bounded = self.tune_leverage and not self.validation.design.rare.all()
+        design = self.validation.design
+        bounded = self.tune_leverage and not design.rare[design.varying].all()
         if bounded and not self.monitor.stopped:
             trials += self._try("leverage", self._unbounded(_best(trials), gammas))
         if tune_plateaus and not self.monitor.stopped:
