@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import partial
+from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -23,11 +24,14 @@ from bblr.datasets import UCI_NAMES, load_uci
 from research.benchmarks import benchmark
 from research.benchmarks.data import correlated, gaussian, trec07p, web8
 from research.benchmarks.timing import Work, as_measured, race, run_python, seconds, show
-from research.core.cases import Measured, Run
+from research.benchmarks.tournaments import Liblinear, made, reviews
+from research.core.cases import Measured, Run, Unavailable
+from research.core.parts import Parts
 from research.core.thresholds import Threshold
 
 STRENGTHS = np.logspace(-3, 3, 10)
 MINE, LOGISTIC, SVC = "BBLR", "LogisticRegression", "LinearSVC"
+LIBLINEAR = "liblinear-official"
 ROWS, REFIT_SHAPE = 350_000, (60_000, 100)
 
 
@@ -141,6 +145,36 @@ def fit_digits(run: Run) -> Measured:
 )
 def fit_web8(run: Run) -> Measured:
     return _race(_pair(), web8(run), run.times(7))
+
+
+def _beside_liblinear(parts: Parts, repeats: int) -> Measured:
+    if find_spec("liblinear") is None:
+        raise Unavailable("liblinear-official is not installed (pip install '.[bench]')")
+    models = {MINE: BBLRClassifier(), LIBLINEAR: Liblinear(), LOGISTIC: LogisticRegression()}
+    measured = _race(models, parts[:2], repeats, parts[2:])
+    own = (f"time / {LIBLINEAR}", f"test errors / {LOGISTIC}")
+    figures = {name: measured.figures[name] for name in own}
+    return Measured(figures, measured.notes, measured.details)
+
+
+@benchmark(
+    "fit-text",
+    "BBLRClassifier().fit on 20,000 made-up documents of 40,000 words, against liblinear",
+    Threshold(f"time / {LIBLINEAR}", "<=", 1.0),
+    Threshold(f"test errors / {LOGISTIC}", "<=", 1.0),
+)
+def fit_text(run: Run) -> Measured:
+    return _beside_liblinear(made("text", run), run.times(11))
+
+
+@benchmark(
+    "fit-reviews",
+    "BBLRClassifier().fit on 1,500 reviews of books, counts of words, against liblinear",
+    Threshold(f"time / {LIBLINEAR}", "<=", 1.0),
+    Threshold(f"test errors / {LOGISTIC}", "<=", 1.0),
+)
+def fit_reviews(run: Run) -> Measured:
+    return _beside_liblinear(reviews(run), run.times(31))
 
 
 @benchmark(

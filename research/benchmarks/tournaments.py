@@ -235,7 +235,8 @@ SHAPES: dict[str, tuple[Any, tuple[int, ...]]] = {
 }
 
 
-def _made(kind: str, run: Run) -> Parts:
+def made(kind: str, run: Run) -> Parts:
+    """Make the rows of a kind, for training and for test."""
     make, (rows, *shape) = SHAPES[kind]
     n_train = run.rows(rows)
     X, y = make(n_train + int(TEST_SHARE * n_train), *shape, run.seed)
@@ -243,7 +244,7 @@ def _made(kind: str, run: Run) -> Parts:
 
 
 def _linear(run: Run, kind: str, fits: str) -> Measured:
-    return tournament(*racing(LINEAR, fits), _made(kind, run), run.times(3))
+    return tournament(*racing(LINEAR, fits), made(kind, run), run.times(3))
 
 
 for _kind, _fits, _about in (
@@ -255,19 +256,23 @@ for _kind, _fits, _about in (
     benchmark(f"baselines-{_kind}", f"fits of {_about}")(partial(_linear, kind=_kind, fits=_fits))
 
 
-@benchmark("baselines-reviews", "fits of 1,500 reviews of books, 500 held out, counts of words")
-def baselines_reviews(run: Run) -> Measured:
+def reviews(run: Run) -> Parts:
+    """Read reviews of books, a quarter of them for test, or skip the case."""
     X, y = fetched(fetch_reviews, domain=REVIEW_DOMAINS[0])
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=run.seed, stratify=y
     )
-    parts = Parts(X_train, y_train, X_test, y_test)
-    return tournament(*racing(LINEAR, "wide"), parts, run.times(3))
+    return Parts(X_train, y_train, X_test, y_test)
+
+
+@benchmark("baselines-reviews", "fits of 1,500 reviews of books, 500 held out, counts of words")
+def baselines_reviews(run: Run) -> Measured:
+    return tournament(*racing(LINEAR, "wide"), reviews(run), run.times(3))
 
 
 @benchmark("baselines-kernel", "fits of 10,000 x 10 dense rows with the RBF kernel")
 def baselines_kernel(run: Run) -> Measured:
-    return tournament(*racing(KERNEL, "kernel"), _made("kernel", run), run.times(2))
+    return tournament(*racing(KERNEL, "kernel"), made("kernel", run), run.times(2))
 
 
 @benchmark("baselines-cv", "fits with settings chosen by five folds, 10,000 x 30 dense rows")
@@ -283,7 +288,7 @@ def baselines_cv(run: Run) -> Measured:
         _plain("LogisticRegressionCV", "10 C, 5 folds", LogisticRegressionCV(Cs=STRENGTHS, cv=5)),
         _plain("LinearSVC", folds, machine),
     )
-    return tournament(baselines, {}, _made("cv", run), run.times(2))
+    return tournament(baselines, {}, made("cv", run), run.times(2))
 
 
 @benchmark("baselines-zero-one", "fewest training errors on Pima, 768 x 8: searched, not smoothed")

@@ -94,6 +94,6 @@ def check_shapes(state: dict[str, Any]) -> None:
 
 
 def check_csr(rows: Any) -> None:
-    """Raise a ValueError for CSR rows whose indices lead out of them."""
-    if leads_out(rows):
+    """Raise a ValueError for sparse rows other than CSR, or whose indices lead out of them."""
+    if rows.format != "csr" or leads_out(rows):
         raise ValueError("the indices of a sparse matrix lead out of it")

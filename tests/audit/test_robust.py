@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
@@ -318,6 +319,27 @@ def test_what_is_refused(change, error, words):
     rest = {name: value for name, value in change.items() if name != "estimator"}
     with pytest.raises(error, match=words):
         RobustClassifier(estimator, **rest).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "weight", "words"),
+    [
+        ([0, 1, 1, 1, 1, 1], None, "y holds 0 once only.*, or leave the row out.$"),
+        ([0, 0, 0, 1, 1, 1], 1e300, "sample_weight and class_weight must"),
+        ([], None, "got no rows"),
+    ],
+)
+def test_remedies_are_its_own(y, weight, words):
+    """They named in_sample, which it lacks, and weights that fit takes as none that it takes."""
+    X = np.arange(len(y), dtype=float)[:, None]
+    given = None if weight is None else np.full(len(y), weight)
+    with pytest.raises(ValueError, match=words):
+        RobustClassifier(BBLRClassifier(), cv=2).fit(X, y, given)
+    split = [([0, 1, 4, 5], [2, 3])]
+    with pytest.raises(ValueError, match=r"use an integer\.$"):
+        RobustClassifier(BBLRClassifier(), cv=split).fit(np.eye(6), [0, 1] * 3)
+    with pytest.raises(ValueError, match=r"Pass the classifier itself\.$"):
+        RobustClassifier(FrozenEstimator(BBLRClassifier())).fit(np.eye(6), [0, 1] * 3)
 
 
 def test_no_class_is_lost_whatever_the_new_labels():

@@ -89,6 +89,17 @@ def test_columns_of_the_file_only_if_asked(pets):
         assert float(row["weight"]) == own["weight"] and int(row["data_row"]) == own["row"]
 
 
+def test_a_column_that_hardly_changes_the_odds_is_no_reason(pets):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 2000))  # z has nothing to do with y
+    y = np.where((x > 0) ^ (rng.random(2000) < 0.1), "yes", "no")
+    pd.DataFrame({"x": x, "z": z, "y": y}).to_csv("odds.csv", index=False)
+    audited("odds.csv", "--json", "odds.json")
+    suspects = json.loads(Path("odds.json").read_text())["suspects"]
+    found = [reason for suspect in suspects for reason in suspect["against"]]
+    assert len(found) >= 10 and min(reason["against"] for reason in found) >= 0.05
+
+
 @pytest.mark.parametrize("classifier", ["BBLRClassifier", "KernelBBLRClassifier"])
 def test_reasons_turn_round_with_the_sign_of_a_column(pets, classifier):
     ours = ("--target", "kind", "--drop", "row,note", "--classifier", classifier)
@@ -244,7 +255,7 @@ def test_labels_without_doubt(tmp_path, monkeypatch):
     assert "look first" not in printed and "estimated" not in printed
     page = Path("audit.html").read_text(encoding="utf-8")
     assert "<h1>No label of clear.csv looks wrong.</h1>" in page
-    assert "plateau" not in page + printed and "more than even" not in page
+    assert "plateau" not in page + printed and "no single row" not in page
 
 
 @pytest.mark.parametrize(
@@ -254,9 +265,9 @@ def test_labels_without_doubt(tmp_path, monkeypatch):
         ([-9.0] * 3 + [5.0], "An estimated 1 of 4 labels is wrong",
          "1 row is more likely wrong than right"),
         ([-1.0] * 4, "An estimated 1 of 4 labels is wrong",
-         "for no row is the evidence more than even"),
+         "no single row is more likely wrong than right"),
         ([-1.0] * 8, "An estimated 2 of 8 labels are wrong",
-         "for none of them is the evidence more than even"),
+         "no single row is more likely wrong than right"),
         ([5.0, 5.0, -9.0], "An estimated 2 of 3 labels are wrong",
          "2 rows are more likely wrong than right"),
     ],
@@ -281,7 +292,10 @@ def test_missing_values_are_told(pets):
     pets.loc[[3, 9], "weight"] = np.nan
     pets.to_csv("gaps.csv", index=False)
     printed = audited("gaps.csv", "--target", "kind")
-    assert "missing values marked and, in numbers, filled by the median: 'weight' (" in printed
+    assert (
+        "missing values get an indicator; numbers are filled with the median: 'weight' ("
+        in printed
+    )
 
 
 @pytest.mark.parametrize(

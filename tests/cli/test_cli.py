@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,29 @@ def test_json_has_the_verdict_and_every_figure(folder):
 def test_thresholds_are_tuned_on_request(folder):
     result = compare("data.csv", "--tune-threshold", "--metric", "balanced")
     assert result.exit_code == 0, result.stderr
-    assert "chosen for this metric" in (folder / "report.html").read_text("utf-8")
+    page = (folder / "report.html").read_text("utf-8")
+    assert "chosen for this metric" in page and "are chosen by AUC" in page
+
+
+def test_settings_are_chosen_by_the_metric_and_what_has_none_is_not_fitted_again(
+    folder, fast_methods
+):
+    fast_methods["SVM"] = replace(fast_methods["SVM"], tunes=False)
+    first = compare("data.csv", *ALL)
+    assert first.exit_code == 0, first.stderr
+    assert "are chosen by accuracy" in (folder / "report.html").read_text("utf-8")
+    again = compare("data.csv", *ALL, "--metric", "auc")
+    assert again.exit_code == 0, again.stderr
+    assert "are chosen by AUC" in (folder / "report.html").read_text("utf-8")
+    assert "5 of 15 results were in report.jsonl already" in again.stderr
+    found = {
+        (record["method"], record["scoring"])
+        for record in read_records(folder / "report.jsonl").values()
+        if record["folds"] == 5
+    }
+    assert found == {("SVM", "accuracy")} | {
+        (name, scoring) for name in ("LR", "BBLR") for scoring in ("accuracy", "roc_auc")
+    }
 
 
 def test_without_data_all_embedded_sets_are_compared(folder):

@@ -54,6 +54,10 @@ def test_one_value_serves_where_several_may_be_given(here):
         ("[fit]\nmetric = 1\n", "'metric' in [fit], which is no option of it"),
         ('[fit]\nseed = "many"\n', "'--seed'"),
         ("[fit]\nseed = -1\n", "seed must be at least 0"),
+        ("[fit]\nseed = true\n", "seed = True in [fit], which must be one number or text"),
+        ('[fit]\ntarget = ["a", "b"]\n', "which must be one number or text"),
+        ("[fit]\ndrop = {a = 1}\n", "which must be a text or a list of texts"),
+        ('[fit]\nforce = "no"\n', "force = 'no' in [fit], which must be true or false"),
     ],
 )
 def test_what_cannot_be_used_is_named(here, text, message):

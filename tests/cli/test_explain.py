@@ -141,3 +141,16 @@ def test_many_classes_are_told_against_the_runner_up(folder):
     assert [row["predicted"], row["runner_up"]] == [found["classes"][k] for k in order[:2]]
     values = {each["column"]: each["value"] for each in row["contributions"]}
     assert values["fur"] == pd.read_csv("test.csv")["fur"][2]
+
+
+def test_huge_numbers_stay_short(two):
+    """A value of 1e300 was told by three hundred digits, or ended in a traceback."""
+    row = two.head(1).assign(weight=1e300)
+    row.to_csv("labelled.csv", index=False)
+    row.drop(columns="kind").to_csv("huge.csv", index=False)
+    result = bblr("explain", "two.bblr", "huge.csv", "--row", 1)
+    assert result.exit_code == 0 and max(map(len, result.stdout.splitlines())) < 200
+    result = bblr("explain", "two.bblr", "labelled.csv", "--row", 1)
+    assert result.exit_code == 2 and "Error: DATA cannot be used: " in result.stderr
+    result = bblr("predict", "two.bblr", "huge.csv", "--out", "one.csv")
+    assert "1 row in" in result.stderr

@@ -123,7 +123,7 @@ def test_a_column_that_tells_the_class_is_named(tmp_path, monkeypatch, make):
     X, y = two_columns()
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(after=make(y), y=y)
     said = warned(frame)["leakage"]
-    assert "column 'after' alone tells the class" in said and said.endswith("--drop after")
+    assert "column 'after' alone determines the class" in said and said.endswith("--drop after")
     # One row in ten against it is no leak any more.
     worse = frame.assign(after=frame["after"].where(np.arange(200) % 10 > 0, frame["after"][::-1]))
     rng = np.random.default_rng(0)

@@ -59,6 +59,7 @@ def model(tmp_path, monkeypatch):
     )
     assert "dates in column 'since' (%d.%m.%Y) became days, year, month, day, weekday" in notes[0]
     assert "columns 'town', 'said' treated as free text" in notes[1]
+    assert notes[1].endswith("; --category 'town' makes a feature of each level")
     return Path("model.bblr")
 
 
@@ -140,6 +141,7 @@ def test_columns_are_said_on_the_command_line(model, command):
     result = bblr(command, "train.csv", *options, *said)
     assert result.exit_code == 0, result.stderr
     assert "columns 'region', 'said' treated as free text" in result.stderr
+    assert "a feature of each level" not in result.stderr
     assert "'since'" not in result.stderr and "left out" not in result.stderr
     result = bblr(command, "train.csv", *options, "--force", "--text", "toon")
     if command == "fit":

@@ -97,7 +97,7 @@ def test_leniency(folder):
     frame.assign(fur="none").to_csv("new.csv", index=False)
     result = bblr("predict", "model.bblr", "new.csv")
     assert result.stdout == first
-    assert "texts that training did not see in 'fur' (70)" in result.stderr
+    assert "categories not seen in training in 'fur' (70)" in result.stderr
 
 
 BAD_FILES = {

@@ -27,7 +27,7 @@ SAID = {
     "ten classes": (),
     "id, dates, text": ("'opened' (%d/%m/%Y %H:%M) became days", "'message' treated as free text",
                         "'ticket' has a different text in every row"),
-    "leakage": ("column 'closing_reason' alone tells the class",),
+    "leakage": ("column 'closing_reason' alone determines the class",),
     "1 % positives": ("class 1 is rare (15 rows, 1.0 %)",),
 }  # fmt: skip
 WARNED = {"churn": ["rare"], "leakage": ["leakage"], "1 % positives": ["rare"]}
@@ -78,7 +78,7 @@ def test_predict_and_evaluate(case):
     result = bblr("predict", folder / "model.bblr", new, "--proba", "--out", out)
     assert result.exit_code == 0, result.stderr
     assert "values are missing in" in result.stderr
-    unseen = "texts that training did not see in" in result.stderr
+    unseen = "categories not seen in training in" in result.stderr
     assert unseen == (stranger.category is not None)
     scored = pd.read_csv(out)
     proba = scored.iloc[:, 1:].to_numpy()

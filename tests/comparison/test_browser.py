@@ -68,9 +68,9 @@ def test_pages_are_sound_wide_and_narrow_light_and_dark(site):
 def test_every_axis_has_a_label(site):
     labels = {
         "Difference from the baseline": ["against LR"],
-        "ROC": ["share of the other rows taken for it", "share found (recall)"],
-        "Precision and recall": ["share found (recall)", "share of alarms that are right"],
-        "Calibration": ["predicted probability", "observed share"],
+        "ROC": ["false positive rate", "true positive rate (recall)"],
+        "Precision and recall": ["recall", "precision"],
+        "Calibration": ["predicted probability", "observed frequency"],
     }
     page = (site / "rare.html").read_text("utf-8")
     figures = {f.split("<", 1)[0]: f for f in page.split("<figcaption>")[1:]}

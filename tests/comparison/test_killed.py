@@ -48,6 +48,12 @@ FOLDS = """
     find_label_errors(Sleepy(), X, (X[:, 0] > 0).astype(int), cv=2, n_jobs=2)
 """
 
+# Workers that are still loading what they are to do.
+LOADING = FOLDS.replace(
+    "def fit(self, X, y, sample_weight=None):", "def __setstate__(self, state):"
+)
+LOADING = LOADING.replace("time.sleep(30)", "time.sleep(3)\n            self.__dict__ |= state")
+
 
 def working(folder):
     """Return the processes that have begun some work."""
@@ -75,8 +81,9 @@ def within(seconds, condition):
         (TASKS, signal.SIGKILL, -signal.SIGKILL),
         (TASKS, signal.SIGTERM, 128 + signal.SIGTERM),
         (FOLDS, signal.SIGKILL, -signal.SIGKILL),
+        (LOADING, signal.SIGKILL, -signal.SIGKILL),
     ],
-    ids=["tasks killed", "tasks terminated", "folds killed"],
+    ids=["tasks killed", "tasks terminated", "folds killed", "folds killed early"],
 )
 def test_no_worker_outlives_its_parent(code, sent, status, tmp_path):
     script = tmp_path / "script.py"

@@ -13,6 +13,7 @@ import sklearn.linear_model
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import bblr
@@ -20,10 +21,11 @@ from bblr.comparison.methods import (
     FILE_METHODS,
     METHODS,
     Method,
-    _most_accurate,
+    _best,
     _scores,
     select_file_methods,
     select_methods,
+    tune_for,
 )
 
 
@@ -118,24 +120,63 @@ def test_baselines_take_sparse_features(name):
     assert np.all(METHODS[name].build(0, sparse=True).fit(X, y).predict(X) == y)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", ["LR", "SVM"])
-def test_tuning_scores_are_those_of_scikit_learn(name):
+def test_tuning_scores_are_those_of_scikit_learn(name, classes):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = np.where(X[:, 0] + rng.normal(size=60) > 0, "b", "a")
+    X = rng.normal(size=(90, 2))
+    codes = (X[:, 0] + rng.normal(size=90) > 0.5) + (classes > 2) * (X[:, 1] > 0)
+    y = np.array(["a", "b", "c"])[codes.astype(int)]
     estimator = METHODS[name].build(0).estimator.fit(X, y)
-    scores = _scores(estimator, X, y)
-    assert scores["accuracy"] == pytest.approx(get_scorer("accuracy")(estimator, X, y))
+    known = {s: get_scorer(s) for s in ("accuracy", "balanced_accuracy")}
     if name == "LR":
-        assert scores["log_loss"] == pytest.approx(get_scorer("neg_log_loss")(estimator, X, y))
+        known |= {"neg_log_loss": get_scorer("neg_log_loss"), "roc_auc": get_scorer("roc_auc_ovr")}
+    elif classes == 2:
+        known["roc_auc"] = get_scorer("roc_auc")
+    for scoring, scorer in known.items():
+        found = _scores(estimator, X, y, scoring)
+        assert found["score"] == pytest.approx(scorer(estimator, X, y)), scoring
+        assert found.get("log_loss") == (
+            pytest.approx(known["neg_log_loss"](estimator, X, y)) if name == "LR" else None
+        )
 
 
-def test_accuracy_decides_and_log_loss_breaks_ties():
-    accuracy = np.array([0.7, 0.8, 0.8, 0.8 - 1e-15])
+def test_the_score_decides_and_log_loss_breaks_ties():
+    score = np.array([0.7, 0.8, 0.8, 0.8 - 1e-15])
     log_loss = np.array([-0.1, -0.9, -0.5, -0.6])
-    results = {"mean_test_accuracy": accuracy}
-    assert _most_accurate(results) == 1
-    assert _most_accurate({**results, "mean_test_log_loss": log_loss}) == 2
+    results = {"mean_test_score": score}
+    assert _best(results) == 1
+    assert _best({**results, "mean_test_log_loss": log_loss}) == 2
+
+
+SCORING = ("balanced_accuracy", "roc_auc", "neg_log_loss")
+
+
+@pytest.mark.parametrize("scoring", SCORING)
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_that_tune_are_tuned_for_the_same_score(name, scoring):
+    plain, built = METHODS[name].build(0), tune_for(METHODS[name].build(0), scoring)
+    before, after = (
+        {k: v for k, v in m.get_params().items() if k.endswith("scoring")} for m in (plain, built)
+    )
+    changed = [value for key, value in after.items() if repr(value) != repr(before[key])]
+    # Of what a method holds, one thing searches, if anything does.
+    assert len(changed) == METHODS[name].tunes
+    assert all(value == scoring or value.keywords == {"scoring": scoring} for value in changed)
+
+
+def test_the_search_of_logistic_regression_chooses_by_the_score():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] + rng.normal(size=300) > 2).astype(int)  # few are positive
+    found = {s: tune_for(METHODS["LR"].build(0), s).fit(X, y) for s in SCORING}
+    for scoring, search in found.items():
+        named = {"roc_auc": "roc_auc_ovr"}.get(scoring, scoring)
+        by_hand = GridSearchCV(search.estimator, search.param_grid, scoring=named, cv=search.cv)
+        best = by_hand.fit(X, y).cv_results_["mean_test_score"].max()
+        assert search.cv_results_["mean_test_score"][search.best_index_] == pytest.approx(best)
+    chosen = [str(search.best_params_) for search in found.values()]
+    assert len(set(chosen)) > 1
 
 
 def test_importing_the_registry_is_light():

@@ -5,7 +5,7 @@ from bblr.comparison.methods import FILE_METHODS, select_methods
 from bblr.comparison.verdict.metrics import METRICS, Metric
 from bblr.comparison.verdict.paired import Interval
 from bblr.comparison.verdict.standings import decide, judge
-from bblr.comparison.verdict.wording import change, remarks, sentence, table
+from bblr.comparison.verdict.wording import _either_way, change, remarks, sentence, table
 
 ROWS = 1_000
 
@@ -104,12 +104,14 @@ def test_a_method_with_a_failed_fold_is_not_compared(records):
     (standing,) = judge(broken, Metric())
     assert standing.decision.method != "HGB"
     assert standing.line("HGB").value is None
-    assert "Without a result to compare: HGB." in remarks(standing)
+    assert "Not compared, as a result is missing: HGB." in remarks(standing)
     (standing,) = judge([r for r in broken if r["method"] != "LR"], Metric())
     assert "nothing is compared" in sentence(standing)
 
 
-@pytest.mark.parametrize(("share", "advice"), [(0.5, "More rows"), (0.05, "Errors say little")])
+@pytest.mark.parametrize(
+    ("share", "advice"), [(0.5, "More rows"), (0.05, "Error rates say little")]
+)
 def test_where_nothing_beats_the_majority_the_advice_suits_its_share(tmp_path, share, advice):
     from bblr.comparison.compare import Comparison
     from bblr.comparison.sources import make_table
@@ -138,6 +140,20 @@ def test_gains_are_said_in_units_one_can_picture(records, metric, ends, words):
     (standing,) = judge(records, Metric("error"))
     spoken = replace_metric(standing, metric)
     assert change(spoken, Interval(sum(ends) / 2, *ends)) == words
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("error", "between 12 more and 34 fewer errors in 1,000"),
+        ("balanced", "balanced accuracy between 1.2 points lower and 3.4 higher"),
+        ("log-loss", "log-loss between 0.012 higher and 0.034 lower"),
+        ("cost", "a cost between 12 higher and 34 lower in 1,000 rows"),
+    ],
+)
+def test_intervals_that_hold_nought_are_said_both_ways(records, metric, words):
+    (standing,) = judge(records, Metric("error"))
+    assert _either_way(replace_metric(standing, metric), Interval(0.011, -0.012, 0.034)) == words
 
 
 def replace_metric(standing, name):

@@ -55,6 +55,14 @@ def test_the_code_has_the_tuned_threshold(table, name):
     np.testing.assert_allclose(model.estimator_[-1].coef_, record["scaled"])
 
 
+@pytest.mark.parametrize("name", ["LR", "BBLR"])
+def test_the_code_has_what_was_tuned_for(table, name):
+    record = final(table, name, scoring="neg_log_loss")
+    model = executed(record)["model"]
+    np.testing.assert_allclose(model[-1].coef_, record["scaled"])
+    assert getattr(model[-1], "scoring", None) == (None if name == "LR" else "neg_log_loss")
+
+
 def test_an_embedded_set_is_read_by_name():
     table = load_table("liver")
     found = executed(final(table, "BBLR0"))

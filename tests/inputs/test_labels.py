@@ -1,11 +1,13 @@
 """Labels of pandas' own types: as distinct, and of the same kind, as their plain equals."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from bblr import BBLRClassifier, KernelBBLRClassifier, ZeroOneClassifier
+from bblr import BBLRClassifier, KernelBBLRClassifier, RobustClassifier, ZeroOneClassifier
 from bblr.audit import find_label_errors
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -60,6 +62,17 @@ def test_all_estimators_take_nullable_labels(kind):
     )
 
 
+def test_classifiers_around_others_score_nullable_labels():
+    """Floats cannot tell these two apart, so that all predictions were right."""
+    y = pd.Series(LARGE).astype("Int64")
+    wrong = pd.Series(LARGE[::-1].copy()).astype("Int64")
+    model = RobustClassifier(BBLRClassifier(), random_state=0).fit(X, y)
+    expected = np.mean(model.predict(X) == LARGE[::-1])
+    assert model.score(X, wrong) == expected < 0.9
+    boosted = pytest.importorskip("bblr.lightgbm").BetaBernoulliLGBMClassifier().fit(X, y)
+    assert boosted.score(X, wrong) == np.mean(boosted.predict(X) == LARGE[::-1]) < 0.9
+
+
 @pytest.mark.parametrize("kind", [*PLAIN, "object", None])
 def test_missing_labels_are_named(kind):
     y = pd.Series(PLAIN.get(kind, TEXTS)).astype(kind or object)
@@ -69,3 +82,23 @@ def test_missing_labels_are_named(kind):
             model.fit(X, y)
     with pytest.raises(ValueError, match=r"y contains NaN.* the rows without a label"):
         find_label_errors(BBLRClassifier(), X, y)
+
+
+@pytest.mark.parametrize("odd", [np.nan, None, 1, True, b"no"], ids=repr)
+def test_a_list_of_texts_holds_nothing_else(odd):
+    """NumPy makes texts of all, such as a class 'nan' of missing labels."""
+    y = TEXTS.tolist()
+    right = BBLRClassifier().fit(X, y)
+    y[5], y[6] = odd, odd
+    models = [BBLRClassifier(), KernelBBLRClassifier(), RobustClassifier(BBLRClassifier())]
+    with suppress(ImportError):
+        from bblr.lightgbm import BetaBernoulliLGBMClassifier
+
+        models.append(BetaBernoulliLGBMClassifier())
+    for model in models:
+        for labels in (y, tuple(y)):
+            with pytest.raises(ValueError, match=r"^(Input y contains NaN|y must hold labels of)"):
+                model.fit(X, labels)
+    if odd is None or odd is np.nan:
+        with pytest.raises(ValueError, match="y contains NaN"):
+            right.score(X, y)

@@ -14,12 +14,23 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bblr import BBLRClassifier, KernelBBLRClassifier, SLAClassifier
+from bblr import (
+    BBLRClassifier,
+    GeneralizedLinearClassifier,
+    KernelBBLRClassifier,
+    RobustClassifier,
+    SLAClassifier,
+)
 from bblr.dask import DaskBBLRClassifier
 from bblr.io.onnx import register_converters, to_onnx
 from bblr.structured import JointModel
@@ -284,6 +295,52 @@ def test_older_and_newer_opsets(opset):
         predicted, expected = outputs(model, rows(name))
         assert labels.tolist() == predicted.tolist()
         np.testing.assert_allclose(values, expected, atol=1e-11)
+
+
+LOW = FixedThresholdClassifier(BBLRClassifier(), threshold=0.2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TunedThresholdClassifierCV(BBLRClassifier(), cv=2),
+        LOW,
+        make_pipeline(StandardScaler(), LOW),
+        FixedThresholdClassifier(make_pipeline(StandardScaler(), BBLRClassifier()), threshold=0.2),
+        GridSearchCV(LOW, {"threshold": [0.1]}, cv=2),
+        OneVsRestClassifier(LOW),
+        CalibratedClassifierCV(FrozenEstimator(LOW), cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_thresholds_are_not_dropped(model):
+    """skl2onnx writes the labels of the classifier inside a tuned threshold."""
+    X, y = data(2)
+    LOW.fit(X, y)
+    with pytest.raises(TypeError, match=r"has a threshold of its own.*estimator_"):
+        to_onnx(model.fit(X, y), X)
+
+
+def test_a_search_may_have_started_from_a_threshold():
+    X, y = data(2)
+    search = GridSearchCV(
+        make_pipeline(LOW), {"fixedthresholdclassifier": [BBLRClassifier()]}, cv=2
+    )
+    labels, _ = run(to_onnx(search.fit(X, y), X), X)
+    assert labels.tolist() == search.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (RobustClassifier(BBLRClassifier(), cv=2), "RobustClassifier has no form.*estimator_"),
+        (make_pipeline(GeneralizedLinearClassifier()), "GeneralizedLinearClassifier has no form"),
+    ],
+)
+def test_classifiers_without_a_form_are_named(model, words):
+    X, y = data(2)
+    with pytest.raises(TypeError, match=words):
+        to_onnx(model.fit(X, y), X)
 
 
 def test_a_missing_package_is_named(monkeypatch):

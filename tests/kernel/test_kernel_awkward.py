@@ -234,3 +234,15 @@ def test_predictions_are_those_of_the_fit():
 
 def test_a_huge_penalty_under_the_mixture():
     KernelBBLRClassifier(l2=1e200, sparsity="gauss-laplace", laplace_share=0.5).fit(*data())
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_indices_may_have_64_bits(kernel):
+    X, y = data()
+    few = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    long = sparse.csr_array((few.data, few.indices.astype(np.int64), few.indptr.astype(np.int64)))
+    model = KernelBBLRClassifier(kernel=kernel).fit(long, y)
+    assert model.support_vectors_.indices.dtype == np.int64
+    expected = KernelBBLRClassifier(kernel=kernel).fit(few, y).decision_function(few)
+    for rows in (few, long, few.toarray()):
+        np.testing.assert_allclose(model.decision_function(rows), expected, rtol=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_classification, make_moons
 
 from bblr import KernelBBLRClassifier, KernelBBLRClassifierCV
 from bblr._numeric.arrays import by_distances, column_variances
@@ -104,3 +104,30 @@ def test_variances_of_columns():
     expected = np.average((X - mean) ** 2, axis=0, weights=weight)
     np.testing.assert_allclose(column_variances(X, weight), expected)
     np.testing.assert_allclose(column_variances(sparse.csr_matrix(X), weight), expected)
+
+
+MIXTURES = [
+    KernelBBLRClassifier(sparsity="gauss-laplace", random_state=0),
+    KernelBBLRClassifierCV(
+        kernel_gammas=[0.5],
+        l2s=[0.3],
+        prior="mild",
+        sparsity="gauss-laplace",
+        cv=3,
+        random_state=0,
+    ),
+]
+
+
+@pytest.mark.parametrize("model", MIXTURES, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_the_mixture_keeps_its_promise_and_asks_for_no_names(model, seed):
+    """It left a single vector on these rows, or other vectors where the labels were swapped."""
+    X, y = make_classification(
+        120, 5, n_informative=3, n_redundant=0, flip_y=0.1, random_state=seed
+    )
+    fitted = clone(model).fit(X, y)
+    assert len(fitted.support_) > 10 and fitted.score(X, y) > 0.75
+    expected = fitted.decision_function(X)
+    found = -clone(model).fit(X, 1 - y).decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())

@@ -80,6 +80,17 @@ def test_fisher_weights_equal_the_curvature(loss, rows):
 
 
 @pytest.mark.parametrize("loss", FUSED, ids=by_name)
+def test_no_curvature_is_so_small_that_arithmetic_slows_down(loss):
+    raw = np.linspace(-1_000.0, 1_000.0, 20_001) / loss.fused.gamma
+    y, weight, out = np.where(np.arange(len(raw)) % 2, 1.0, -1.0), np.ones(len(raw)), raw.copy()
+    tiny = np.finfo(np.float64).tiny
+    fisher_weights(loss.fused, raw, weight, out)
+    assert not np.any((out != 0.0) & (np.abs(out) < tiny))
+    positive_weights(loss.fused, raw, y, weight, out)
+    assert not np.any((out != 0.0) & (np.abs(out) < tiny))
+
+
+@pytest.mark.parametrize("loss", FUSED, ids=by_name)
 def test_positive_weights_lie_between_what_is_expected_and_what_is_there(loss, rows):
     """Mostly the second derivative; where that is negative, a share of the Fisher information."""
     raw, y, weight = rows

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 from bblr import KernelBBLRClassifier
 from bblr._numeric import threads
-from bblr._numeric.threads import MIN_WORK, map_ranges, num_threads
+from bblr._numeric.threads import MIN_WORK, map_each, map_ranges, num_threads
 
 PLENTY = 10**9
 
@@ -44,6 +44,23 @@ def test_large_work_uses_other_threads(count):
     barrier = threading.Barrier(count, timeout=20)
     where = map_ranges(lambda *_: (barrier.wait(), threading.get_ident())[1], 1000, PLENTY)
     assert len(set(where)) == count
+
+
+def test_long_calls_share_out_work_of_their_own(count):
+    def call(k):
+        parts = map_ranges(lambda _, start, stop: list(range(start, stop)), 100, PLENTY)
+        return k, [i for part in parts for i in part]
+
+    assert map_each(call, 5) == [(k, list(range(100))) for k in range(5)]
+
+
+def test_exceptions_of_long_calls_reach_the_caller(count):
+    def call(k):
+        if k == 2:
+            raise ZeroDivisionError(f"call {k}")
+
+    with pytest.raises(ZeroDivisionError, match="call 2"):
+        map_each(call, 3)
 
 
 @pytest.mark.parametrize("which", ["first", "last"])

@@ -382,3 +382,15 @@ def test_bad_arguments_are_named(library, table):
         make(library).fit(X, y, **{own: np.zeros(len(y))})
     with pytest.raises(ValueError, match=r"non-zero|above zero"):
         make(library).fit(X, y, np.zeros(len(y)))
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_weights_beyond_single_precision_are_refused(library, size):
+    """LightGBM gave probabilities that are no numbers, XGBoost a stack trace."""
+    with pytest.raises(ValueError, match="sample_weight and class_weight must come to"):
+        make(library).fit(np.eye(20), np.arange(20) % 2, np.full(20, size))
+
+
+def test_rows_beyond_single_precision_are_refused():
+    with pytest.raises(ValueError, match="X contains infinity or a value too large"):
+        make("xgboost").fit(1e300 * np.eye(20), np.arange(20) % 2)

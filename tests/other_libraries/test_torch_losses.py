@@ -295,3 +295,12 @@ def test_formula():
     own = log_softmax(scores, 1).exp()[torch.arange(30), labels]
     expected = -torch.log((1.0 + own) / 5.0)
     torch.testing.assert_close(DirichletLoss(reduction="none")(scores, labels), expected)
+
+
+@pytest.mark.parametrize("loss", [BetaBernoulliLoss(), DirichletLoss()])
+def test_what_is_no_tensor_is_named(loss):
+    scores, target = torch.zeros(2, 2), torch.zeros(2, dtype=torch.long)
+    with pytest.raises(TypeError, match="scores must be a tensor, got ndarray"):
+        loss(scores.numpy(), target)
+    with pytest.raises(TypeError, match="target must be a tensor, got list"):
+        loss(scores, target.tolist())

@@ -205,3 +205,13 @@ def test_geometric_refuses_schedules_that_lead_nowhere(low, high, growth):
     Impatient.used = 0
     with pytest.raises(ValueError, match=r"gamma_min|growth"):
         geometric(low, high, Impatient(growth))
+
+
+def test_only_descents_that_remember_steps_are_told_of_them(objective):
+    class Still:
+        def minimise(self, problem, theta0):
+            return Solution(theta0, problem.value(theta0), float("nan"), "still", 1)
+
+    known = LBFGS().minimise(objective, np.zeros(4)).pairs
+    found = Annealing((1.0, 2.0), descent=Still(), pairs=known).minimise(objective, np.ones(4))
+    np.testing.assert_array_equal(found.theta, np.ones(4))

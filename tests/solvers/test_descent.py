@@ -110,6 +110,20 @@ def test_at_the_minimum_it_stops_at_once(make_objective, solver):
     np.testing.assert_array_equal(found.theta, theta)
 
 
+def test_what_another_descent_remembers_saves_steps(make_objective):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 40)) @ rng.normal(size=(40, 40))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    # Sparse: of tables that are compiled whole nothing is remembered.
+    objective = make_objective(sparse.csr_array(X), y)
+    solver, start = LBFGS(tol=1e-9), np.zeros(objective.size)
+    plain = solver.minimise(objective, start, precondition=np.copy)
+    again = solver.minimise(objective, start, precondition=np.copy, pairs=plain.pairs)
+    assert len(plain.pairs) == solver.memory
+    assert again.n_iter < plain.n_iter
+    assert again.value == pytest.approx(plain.value, rel=1e-7)
+
+
 def test_tolerance_is_a_promise_about_the_value(make_objective):
     objective = make_objective()
     least = reference(objective)[1]

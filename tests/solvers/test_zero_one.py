@@ -18,6 +18,7 @@ from bblr.solvers.zero_one import (
     Progress,
     VertexSearch,
     ZeroOneProblem,
+    sweep,
     widest,
 )
 from bblr.solvers.zero_one.certificates import (
@@ -26,6 +27,7 @@ from bblr.solvers.zero_one.certificates import (
     contradictory,
     whole_numbers,
 )
+from bblr.solvers.zero_one.problem import distinct
 from bblr.solvers.zero_one.proofs.mip import CutTree
 
 PROVERS = [BranchAndCut(), BranchAndBound(), Boxes(), Enumeration()]
@@ -136,6 +138,19 @@ def test_a_problem_keeps_the_loss_of_the_data(seed):
     for name in ("rows", "given", "weight", "label"):
         np.testing.assert_array_equal(getattr(again, name), getattr(problem, name))
     assert again.base == problem.base
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (60, 1), (60, 3), (60, 12), (300, 14)])
+@pytest.mark.parametrize("values", [2, 4, 10**6])
+def test_distinct_rows_are_those_of_numpy(shape, values):
+    """With equal rows and without, and where only late columns tell rows apart."""
+    rng = np.random.default_rng(values)
+    points = rng.integers(-values, values, shape).astype(float)
+    points[: len(points) // 3] = points[len(points) - len(points) // 3 :]
+    for early in (points, np.hstack([np.zeros((len(points), 11)), points])):
+        expected = np.unique(early, axis=0, return_inverse=True)
+        for found, other in zip(distinct(early), expected, strict=True):
+            np.testing.assert_array_equal(found, other.reshape(found.shape))
 
 
 def test_a_row_of_zeros_is_wrong_without_an_intercept():
@@ -249,6 +264,20 @@ def test_the_best_so_far_comes_back_when_time_is_up(solver):
     bounds = [moment.bound for moment in progress.trace]
     assert losses == sorted(losses, reverse=True)
     assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sweep_notes_what_it_finds(seed):
+    problem, start = overlapping(80, 3, seed)
+    progress = Progress()
+    progress.found(start, problem.loss(start))
+    sweep(problem, start, progress)
+    assert progress.loss == problem.loss(progress.theta)
+    assert len(progress.trace) > 1
+    # The last direction is the strongest: no point along it is better any more.
+    strongest = np.linalg.eigh(problem.rows.T @ problem.rows)[1][:, -1]
+    along = progress.theta + np.linspace(-9, 9, 999)[:, None] * strongest
+    assert min(problem.loss(theta) for theta in along) == progress.loss
 
 
 def test_search_is_at_least_as_good_as_the_others():

@@ -174,7 +174,7 @@ def test_separable_data_end_before_a_solver_begins():
     heard = Recorder()
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     model = ZeroOneClassifier("mip").set_callbacks(heard).fit(X, y)
-    assert heard.names() == ["separation"]
+    assert heard.names() == ["first sweep", "separation"]
     assert model.reason_ == "linearly separable"
 
 

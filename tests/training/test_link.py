@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import expit
 
-from bblr import Plateaus
+from bblr import BBLRClassifier, Plateaus
 from bblr.training.compiled.link_likelihood import plateaus_of
 from bblr.training.link import Link
 
@@ -116,3 +117,14 @@ def test_plateaus_stay_as_far_from_one_half_as_numbers_resolve(free):
     assert 1e-8 < 0.5 - low == pytest.approx(high - 0.5, rel=1e-8)
     low, high = plateaus_of(np.array([-free, -free, 0.0]))
     assert 0.0 < low < 1e-8
+
+
+def test_folds_on_threads_give_the_link_of_folds_in_turn(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 1_800), density=0.02, rng=rng, format="csr")
+    y = (X @ rng.normal(size=1_800) + 0.1 * rng.normal(size=300) > 0).astype(int)
+    together = BBLRClassifier().fit(X, y)
+    monkeypatch.setattr(
+        "bblr.training.probabilities.map_each", lambda work, n: [work(k) for k in range(n)]
+    )
+    assert BBLRClassifier().fit(X, y).link_ == together.link_

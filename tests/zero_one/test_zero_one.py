@@ -1,5 +1,7 @@
 """ZeroOneClassifier: what it counts, what it claims, and that storage does not matter."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 from bblr import SLAClassifier, ZeroOneClassifier
 from bblr.datasets import load_uci
+from bblr.inputs import adapter_of
 from bblr.zero_one import zero_one_classifier as zero_one
+from bblr.zero_one.run import Run
 
 SOLVERS = ("search", "sla", "pcs", "csa", "bnb", "mip", "exact")
 AMPLE = 300  # seconds: these fits end by themselves, however slow the machine
@@ -247,6 +251,37 @@ def test_one_heavy_row_does_not_hide_the_others():
         weight[3] = heavy
         losses.append(ZeroOneClassifier(random_state=0).fit(X, y, weight).zero_one_loss_)
     assert losses[0] == losses[1] < 30
+
+
+@pytest.mark.parametrize("solver", ["search", "mip"])
+def test_a_first_sweep_comes_before_all_that_takes_longer(solver, monkeypatch):
+    class Asked(Exception):
+        pass
+
+    def ask(run, problem):
+        raise Asked(run.progress.loss)
+
+    monkeypatch.setattr(Run, "_separate_table", ask)
+    X, y = load_uci("heart", return_X_y=True)
+    with pytest.raises(Asked) as caught:
+        ZeroOneClassifier(solver).fit(X, y)
+    assert caught.value.args[0] <= 30
+
+
+def test_the_clock_runs_from_the_call_on(monkeypatch):
+    def slow(*args):
+        time.sleep(0.05)
+        return adapter_of(*args)
+
+    monkeypatch.setattr(zero_one, "adapter_of", slow)
+    model = ZeroOneClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert model.trace_[0].seconds >= 0.05
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1], [0, 1, 0]])
+def test_a_seed_that_is_none_is_refused(labels):
+    with pytest.raises(ValueError, match="random_state"):
+        ZeroOneClassifier(random_state="now").fit([[0.0], [1.0], [2.0]], labels)
 
 
 def test_search_looks_at_the_opposite_side():

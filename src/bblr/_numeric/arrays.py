@@ -58,8 +58,14 @@ def plain_labels(y: Any) -> Any:
     """Return labels of pandas' own types as NumPy's of the same kind, and others as they are.
 
     scikit-learn turns nullable integers and truth values into floats, where integers beyond 2**53
-    are no longer told apart.
+    are no longer told apart. NumPy makes texts of numbers and NaN listed beside texts.
     """
+    if isinstance(y, list | tuple):
+        kinds = set(map(type, y))
+        for text in (str, bytes):
+            if 0 < sum(issubclass(kind, text) for kind in kinds) < len(kinds):
+                return np.array(y, dtype=object)
+        return y
     if hasattr(y, "iloc") and y.shape == (len(y), 1):
         return np.asarray(plain_labels(y.iloc[:, 0]))[:, np.newaxis]
     dtype: Any = getattr(y, "dtype", None)

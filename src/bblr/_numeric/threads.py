@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import cache, lru_cache
+from multiprocessing import current_process
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -252,7 +253,18 @@ def map_ranges(function: Callable[[int, int, int], Result], n: int, work: int) -
     if parts == 1:
         return [function(0, 0, n)]
     bounds = [n * k // parts for k in range(parts + 1)]
-    pieces = [_Range(function, (k, bounds[k], bounds[k + 1])) for k in range(parts)]
+    return _shared([_Range(function, (k, bounds[k], bounds[k + 1])) for k in range(parts)])
+
+
+def map_each(function: Callable[[int], Result], n: int) -> list[Result]:
+    """Return ``function(k)`` of each k below n, long calls that share out work of their own."""
+    if num_threads() == 1:
+        return [function(k) for k in range(n)]
+    return _shared([_Range(lambda k, *_: function(k), (k, k, k + 1)) for k in range(n)])
+
+
+def _shared(pieces: list[_Range[Result]]) -> list[Result]:
+    """Work on ranges with the threads that wait for some, and return the results in order."""
     workers = _workers()
     try:
         for piece in pieces[1:]:
@@ -269,6 +281,8 @@ def map_ranges(function: Callable[[int, int, int], Result], n: int, work: int) -
         raise
 
 
+# What joblib calls processes that it starts. Those of a cluster have other parents.
+_OF_JOBLIB = "LokyProcess"
 # Seconds between two looks at whether a parent is still there.
 _LOOK = 0.5
 
@@ -293,4 +307,6 @@ def as_child(parent: int, work: Callable[..., Result], *arguments: Any) -> Resul
     """Do work that another process handed out; a child of that process then ends with it."""
     if os.getppid() == parent:
         end_with(parent)
+    elif os.getpid() != parent and current_process().name.startswith(_OF_JOBLIB):
+        os._exit(1)  # the parent was killed before this process had begun
     return work(*arguments)

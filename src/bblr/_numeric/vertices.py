@@ -21,6 +21,8 @@ _SAME = 1e-9
 # A row of the basis must stick out of the span of the others by this share of its length.
 _INDEPENDENT = 1e-6
 _PUSHES = 5
+# Moves a point that sorting by buckets may take.
+_MOVES = 8
 
 
 @njit(**JIT, **INNER)
@@ -164,12 +166,47 @@ def _breakpoints(rows, lengths, weight, free, dropped, theta, v, at, gain, who):
     return count, loss
 
 
+@njit(**JIT)
+def sort_points(at, count, ends, order):
+    """Fill `order` so that the first `count` entries of `at` ascend.
+
+    Points along a line are ratios, most of them near 1: as many buckets as points and a pass over
+    neighbours sort them in a tenth of the time of a sort that compares. Where buckets are crowded,
+    that one is taken.
+    """
+    for b in range(count + 1):
+        ends[b] = 0
+    for i in range(count):
+        bucket = int((0.5 + 0.49 * at[i] / (1.0 + abs(at[i]))) * count)
+        order[i] = min(max(bucket, 0), count - 1)  # of what is not finite, too
+        ends[order[i] + 1] += 1
+    for b in range(count):
+        ends[b + 1] += ends[b]
+    # Where each point goes, and the other way round.
+    for i in range(count):
+        bucket = order[i]
+        order[i] = ends[bucket]
+        ends[bucket] += 1
+    for i in range(count):
+        ends[order[i]] = i
+    moves = 0
+    for k in range(count):
+        i, m = ends[k], k
+        while m > 0 and at[order[m - 1]] > at[i]:
+            order[m] = order[m - 1]
+            m -= 1
+            moves += 1
+        order[m] = i
+        if moves > _MOVES * count:
+            _copy(np.argsort(at[:count]), order)
+            break
+
+
 @njit(**INLINE)
-def _draw_vertex(at, gain, count, loss, total, limit, heat, rng):
+def _draw_vertex(at, gain, count, order, loss, total, limit, heat, rng):
     # One of the vertices along the line or opposite to it, with probability proportional to
     # exp(-loss / heat): the largest of loss plus Gumbel noise. Vertices above `limit` are not
     # worth a logarithm. On the opposite side right is wrong and wrong is right.
-    order = np.argsort(at[:count])
     chosen, best, found, side = -1, -np.inf, np.inf, 1.0
     k = 0
     while k < count:
@@ -233,6 +270,7 @@ def vertex_walk(rows, lengths, weight, theta, best_theta, rng, steps, hot, cold)
     here = np.inf
     v, moved = np.empty(d), np.empty(d)
     at, gain, who = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    ends, order = np.empty(n + 1, np.int64), np.empty(n, np.int64)
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps)
         place = int(rng.random() * (d - 1))
@@ -254,8 +292,9 @@ def vertex_walk(rows, lengths, weight, theta, best_theta, rng, steps, hot, cold)
         charged = total
         for i in basis:
             charged -= weight[i] if free[i] else 0.0
+        sort_points(at, count, ends, order)
         chosen, here, side = _draw_vertex(
-            at, gain, count, loss, charged, here + 10.0 * heat, heat, rng
+            at, gain, count, order, loss, charged, here + 10.0 * heat, heat, rng
         )
         if chosen < 0:
             break

@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bblr._numeric.arrays import plain_labels
 from bblr.audit.models import Floats, routing_enabled
 
 _ASKED = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -140,6 +141,35 @@ class Delegation:
         True
         """
         return self._ask("decision_function", X, params)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            Share of the rows, by weight, whose class is predicted.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from bblr import RobustClassifier
+        >>> X, y = [[0.0], [0.1], [0.9], [1.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> model = RobustClassifier(DecisionTreeClassifier(), random_state=0).fit(X, y)
+        >>> model.score([[0.0], [1.0]], ["no", "no"])
+        0.5
+        """
+        # scikit-learn would turn nullable integers into floats, and merge large ones.
+        return float(super().score(X, plain_labels(y), sample_weight))  # type: ignore[misc]
 
     def _ask(self, name: str, X: Any, params: dict[str, Any]) -> Any:
         check_is_fitted(self)

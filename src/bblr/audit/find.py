@@ -16,6 +16,12 @@ from bblr.audit.result import LabelErrors
 
 __all__ = ["find_label_errors"]
 
+# What else there is for a classifier that cannot be trained.
+_FROZEN = (
+    "; or score all rows with the frozen one by in_sample=True, or by outlier_scores if it is a "
+    "classifier of bblr"
+)
+
 
 def find_label_errors(
     estimator: Any,
@@ -102,8 +108,8 @@ def find_label_errors(
         model = fitted(estimator, data.X, data.y, data.weight)
         raw = class_scores(model, data.X, data.X, data.classes)
     else:
-        check_learns(estimator)
-        folds = make_folds(cv, data, random_state)
+        check_learns(estimator, _FROZEN)
+        folds = make_folds(cv, data, random_state, else_in_sample=True)
         raw, linear = panel_scores(with_fixed_settings(estimator, data), data, folds, n_jobs)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     flips = estimate_flips(raw, data.codes, weight, second=linear)

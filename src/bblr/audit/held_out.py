@@ -69,8 +69,8 @@ def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
     classes = found_classes(y)
     codes = np.searchsorted(classes, y)
     if len(classes) < 2:
-        only = ", ".join(map(repr, classes.tolist()))
-        raise ValueError(f"y must hold two or more classes, got 1 class only: {only}.")
+        got = f"1 class only: {classes.tolist()[0]!r}" if len(classes) else "no rows"
+        raise ValueError(f"y must hold two or more classes, got {got}.")
     weight = None
     if sample_weight is not None:
         weight = _check_sample_weight(sample_weight, np.empty((_num_samples(X), 1)), copy=True)
@@ -82,18 +82,21 @@ def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
     return Labelled(X, y, classes, codes, weight)
 
 
-def make_folds(cv: Any, data: Labelled, random_state: Any, groups: Any = None) -> list[Fold]:
+def make_folds(
+    cv: Any, data: Labelled, random_state: Any, groups: Any = None, *, else_in_sample: bool = False
+) -> list[Fold]:
     """Return the folds of a ``cv`` parameter; every row is scored at least once.
 
-    Rows of zero weight are in no training part, and are scored in all folds.
+    Rows of zero weight are in no training part, and are scored in all folds. Errors name
+    ``in_sample`` as a way out where the caller has such a parameter.
     """
     if not isinstance(cv, int | np.integer):
-        return _given_folds(cv, data, groups)
+        return _given_folds(cv, data, groups, else_in_sample)
     check_number("cv", cv, low=2, integer=True)
     n = len(data.y)
     counted = np.arange(n) if data.weight is None else np.flatnonzero(data.weight > 0)
     counts = np.bincount(data.codes[counted], minlength=len(data.classes))
-    _check_counts(counts, data)
+    _check_counts(counts, data, else_in_sample)
     rng = check_random_state(random_state)
     others = np.setdiff1d(np.arange(n), counted)
     fold_of = _assign_folds(data.codes[counted], min(int(cv), len(counted)), rng)
@@ -112,7 +115,7 @@ def _assign_folds(codes: NDArray[np.intp], n_folds: int, rng: Any) -> NDArray[np
     return fold_of
 
 
-def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
+def _check_counts(counts: NDArray[np.intp], data: Labelled, else_in_sample: bool) -> None:
     """Raise a ValueError unless each class has two rows, one of which is held out."""
     if counts.min() >= 2:
         return
@@ -123,14 +126,17 @@ def _check_counts(counts: NDArray[np.intp], data: Labelled) -> None:
             f"{named} in no row of positive weight, and nothing can be learned of such a class; "
             "give its rows some weight, or leave them out."
         )
+    remedy = "correct that label, or leave the row out"
+    if else_in_sample:
+        remedy = "correct that label, leave the row out, or use in_sample=True"
     once = "once only" if data.weight is None else "in one row of positive weight only"
     raise ValueError(
         f"{named} {once}, and nothing can be learned of a class whose only row is held out; "
-        "correct that label, leave the row out, or use in_sample=True."
+        f"{remedy}."
     )
 
 
-def _given_folds(cv: Any, data: Labelled, groups: Any) -> list[Fold]:
+def _given_folds(cv: Any, data: Labelled, groups: Any, else_in_sample: bool) -> list[Fold]:
     n = len(data.y)
     folds = [
         Fold(_row_numbers(train, n), _row_numbers(test, n))
@@ -148,7 +154,7 @@ def _given_folds(cv: Any, data: Labelled, groups: Any) -> list[Fold]:
     if not scored.all():
         raise ValueError(
             f"cv must hold out every row at least once, but leaves out {int((~scored).sum())} of "
-            f"{n}; use an integer, or in_sample=True."
+            f"{n}; use an integer{', or in_sample=True' if else_in_sample else ''}."
         )
     return folds
 

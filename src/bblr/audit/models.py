@@ -32,14 +32,13 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
-def check_learns(estimator: Any) -> None:
+def check_learns(estimator: Any, remedy: str = "") -> None:
     """Raise a ValueError for a classifier that cannot be trained."""
     parts = (estimator, *estimator.get_params().values())
     if any(isinstance(part, FrozenEstimator) and is_classifier(part) for part in parts):
         raise ValueError(
             "estimator is frozen: it cannot be trained without the rows it is to score. Pass the "
-            "classifier itself; or score all rows with the frozen one by in_sample=True, or by "
-            "outlier_scores if it is a classifier of bblr."
+            f"classifier itself{remedy}."
         )
 
 
@@ -56,7 +55,7 @@ def fitted(
     try:
         return clone(estimator).fit(X, y, **{**params, _weight_name(estimator): weight})
     except (TypeError, ValueError) as error:
-        if "sample_weight" not in str(error):
+        if takes_weights(estimator) or "sample_weight" not in str(error):
             raise
         raise ValueError(
             f"sample_weight cannot be used by {type(estimator).__name__}; leave it out, or use a "

@@ -41,6 +41,8 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
 
     # Arguments of the library's fit that this one sets itself.
     _own: ClassVar[frozenset[str]]
+    # Types of numbers that the library computes with.
+    _types: ClassVar[tuple[type, ...]] = (np.float64, np.float32)
 
     def __init__(self, estimator: Any = None, *, rho: Rho = 1.0) -> None:
         self.estimator = estimator
@@ -117,22 +119,34 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return valid rows and labels."""
         y = plain_labels(y)
-        if _is_frame(X):
-            # The library knows kinds of columns.
-            validate_data(self, X, y, skip_check_array=True)
-            y = column_or_1d(y, warn=True)
-            check_consistent_length(X, y)
-        else:
-            X, y = validate_data(self, X, y, ensure_min_samples=2, **_ARRAYS)
-            X = _as_known(X)
-        check_classification_targets(y)
+        try:
+            if _is_frame(X):
+                # The library knows kinds of columns.
+                validate_data(self, X, y, skip_check_array=True)
+                y = column_or_1d(y, warn=True)
+                check_consistent_length(X, y)
+            else:
+                kinds = {"dtype": self._types, "ensure_min_samples": 2, **_ARRAYS}
+                with np.errstate(over="ignore"):  # refused by its words
+                    X, y = validate_data(self, X, y, **kinds)
+                X = _as_known(X)
+            check_classification_targets(y)
+        except (TypeError, ValueError) as error:
+            # Of None, of NaN, or of numbers beside texts.
+            if str(error).strip() != "Input contains NaN" and "'<' not supp" not in str(error):
+                raise
+            raise ValueError(
+                f"y must hold labels of one kind, and none may be missing: {error}."
+            ) from None
         return X, y
 
     def _rows(self, X: Any) -> Any:
         """Return valid rows of as many columns as the training rows."""
         check_is_fitted(self, "n_features_in_")
         if not _is_frame(X):
-            return _as_known(validate_data(self, X, reset=False, **_ARRAYS))
+            with np.errstate(over="ignore"):
+                X = validate_data(self, X, reset=False, dtype=self._types, **_ARRAYS)
+            return _as_known(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
@@ -226,6 +240,34 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict_proba(self._rows(X)), dtype=np.float64)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the given rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            Share of the rows, by weight, whose class is predicted.
+
+        Examples
+        --------
+        >>> from bblr.lightgbm import BetaBernoulliLGBMClassifier
+        >>> X = [[i] for i in range(100)]
+        >>> model = BetaBernoulliLGBMClassifier().fit(X, [i > 49 for i in range(100)])
+        >>> model.score([[10], [90]], [False, False])
+        0.5
+        """
+        # scikit-learn would turn nullable integers into floats, and merge large ones.
+        return float(super().score(X, plain_labels(y), sample_weight))
+
     def _model(self) -> Any:
         """Return a copy of the library's classifier, with settings that agree with this one."""
         raise NotImplementedError
@@ -241,12 +283,10 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
 
+# Sums of larger weights are infinite in single precision; smaller ones would be 0.
+_HEAVIEST = 1e20
 # How arrays are checked, for training and for prediction.
-_ARRAYS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": (np.float64, np.float32),
-    "ensure_all_finite": "allow-nan",
-}
+_ARRAYS: dict[str, Any] = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
 
 
 def _is_frame(X: Any) -> bool:
@@ -263,7 +303,14 @@ def _row_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
     if sample_weight is None and class_weight is None:
         return None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    return weight * compute_sample_weight(class_weight, y)
+    weight = weight * compute_sample_weight(class_weight, y)
+    if weight.max() > _HEAVIEST or 0 < weight.max() < 1 / _HEAVIEST:
+        raise ValueError(
+            f"sample_weight and class_weight must come to at most {_HEAVIEST:g}, and for some row "
+            f"to at least {1 / _HEAVIEST:g}, got {weight.max():g}: the library keeps weights in "
+            "single precision; divide all by one number."
+        )
+    return weight
 
 
 def settled(estimator: Any, kind: Any, allowed: dict[str, tuple[Any, ...]], remedy: str) -> Any:

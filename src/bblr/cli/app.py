@@ -41,13 +41,11 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
                 str(CONFIG), f"has {name!r}, which is no command; use [{'], ['.join(names)}]"
             )
     known = {option: each for each in command.params for option in each.opts}
-    refused = {option: each for each in command.params for option in each.secondary_opts}
     found: dict[str, Any] = {}
     for name, value in tables.get(command.name, {}).items():
         option = f"--{name}"
-        if option in refused and isinstance(value, bool):
-            found[refused[option].name] = not value
-        elif option in known:
+        if option in known:
+            _check_value(known[option], name, value, command.name)
             several = known[option].multiple and not isinstance(value, list)
             found[known[option].name] = [value] if several else value
         else:
@@ -57,6 +55,21 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
                 f"{command.name} --help",
             )
     return found
+
+
+def _check_value(option: Any, name: str, value: Any, command: str) -> None:
+    """Raise a SettingError for a value of a kind that the option does not take."""
+    if option.is_flag:
+        wrong, wanted = not isinstance(value, bool), "true or false"
+    elif option.multiple:
+        wrong, wanted = isinstance(value, bool | dict), "a text or a list of texts"
+    else:
+        wrong = isinstance(value, bool | dict | list)
+        wanted = "one number or text; several go into one text, separated by commas"
+    if wrong:
+        raise SettingError(
+            str(CONFIG), f"has {name} = {value!r} in [{command}], which must be {wanted}"
+        )
 
 
 class _Commands(typer.core.TyperGroup):
@@ -128,9 +141,7 @@ def _columns(help: str) -> Any:
 
 Columns = list[str] | None
 Drop = Annotated[Columns, _columns("Columns to leave out, separated by commas.")]
-Number = Annotated[
-    Columns, _columns("Columns to treat as numbers, even if they only count the rows.")
-]
+Number = Annotated[Columns, _columns("Columns to treat as numbers, row numbers included.")]
 Category = Annotated[Columns, _columns("Columns to treat as categories.")]
 Date = Annotated[Columns, _columns("Columns to treat as dates.")]
 Text = Annotated[Columns, _columns("Columns to treat as free text.")]
@@ -140,7 +151,7 @@ Json = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the results here for scripts, as one JSON object; - for standard output.",
+        help="Write the results to FILE for scripts, as one JSON object; - is standard output.",
         show_default=False,
     ),
 ]

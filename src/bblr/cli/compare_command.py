@@ -24,7 +24,6 @@ from bblr.cli.app import (
 from bblr.comparison.methods import FILE_METHODS, FOLDS, METHODS, OUT, PROTOCOL, REPEATS
 
 _KINDS = ("number", "category", "date", "text")
-_METHODS = ", ".join(f"{method.name} ({method.estimator})" for method in METHODS.values())
 
 AnyData = Annotated[
     str | None,
@@ -39,8 +38,8 @@ Methods = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help=f"Some of {_METHODS}, separated by commas; robust: before a name puts it inside "
-        "RobustClassifier. On DATA, majority and LR always take part.",
+        help=f"Some of {', '.join(METHODS)}, separated by commas; the report says what each is. "
+        "robust:NAME puts one inside RobustClassifier. On DATA, majority and LR always take part.",
         show_default=f"{', '.join(FILE_METHODS)}; without DATA all from LR to BBLR0",
     ),
 ]
@@ -55,8 +54,8 @@ Cost = Annotated[
     str | None,
     typer.Option(
         metavar="COSTS",
-        help="yes:no=5 says that predicting no where yes is true costs 5; other errors cost 1. "
-        "Separate several by commas; goes with --metric cost.",
+        help="yes:no=5 means that predicting no where yes is true costs 5; other errors cost 1. "
+        "Separate several by commas; sets --metric cost.",
         show_default=False,
     ),
 ]
@@ -64,7 +63,7 @@ Tune = Annotated[
     bool,
     typer.Option(
         "--tune-threshold",
-        help="Choose thresholds for the metric, on training folds only; for rare classes.",
+        help="Tune decision thresholds for the metric, on training folds only; for rare classes.",
     ),
 ]
 Noise = Annotated[
@@ -115,7 +114,7 @@ def compare(
     json: Json = None,
     records: Records = None,
 ) -> None:
-    """Say whether BBLR or gradient boosting does better than logistic regression on DATA.
+    """Say whether BBLR or gradient boosting beats logistic regression on DATA.
 
     Prints a verdict and a table of cross-validated figures with 95 % intervals, and writes a
     report to open in a browser. Without DATA, compares the methods of the paper on the embedded

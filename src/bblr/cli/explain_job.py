@@ -14,6 +14,7 @@ from rich.console import Console
 from bblr._settings import SettingError
 from bblr.cli.fit_summary import coefficient_lines, coefficients, filled, settings_in_numbers
 from bblr.cli.running import (
+    about_the_file,
     blocks_of,
     check_unseen,
     guarded,
@@ -42,6 +43,8 @@ _MOST_COLUMNS = 1_000
 # Values that would change a decision are told of so few columns, and not beyond so many
 # standard deviations from the mean.
 _TURNS, _FAR = 3, 3.0
+# Beyond this, digits after the point say nothing.
+_HUGE = 1e6
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,9 @@ def _explained(job: ExplainJob, model: SavedModel, messages: Console) -> list[di
     whole = X.shape[0]
     if max(numbers) > whole:
         raise SettingError("row", f"{max(numbers)} is not there: {job.data} has {whole:,} rows")
-    weights = _weights(model, X, labels)
-    return [_row(model, X, blocks, n - 1, labels, weights) for n in numbers]
+    with about_the_file():
+        weights = _weights(model, X, labels)
+        return [_row(model, X, blocks, n - 1, labels, weights) for n in numbers]
 
 
 def _read(
@@ -236,13 +240,17 @@ def _turns(
             yield {"column": column.name, "now": float(x[0, k]), "then": float(points[k])}
 
 
+def _signed(number: float) -> str:
+    return f"{number:+.3f}" if abs(number) < _HUGE else f"{number:+.4g}"
+
+
 def _row_lines(row: dict[str, Any], top: int) -> Iterator[str]:
     chance = "" if row["probability"] is None else f", probability {max(row['probability']):.4f}"
     yield f"data row {row['row']}: {row['predicted']}{chance}"
     what = "log-odds" if row["in_log_odds"] else "score"
     yield (
-        f"{what} {row['margin']:+.3f} for {row['predicted']} against {row['runner_up']}; "
-        f"0 is the boundary, the average training row has {row['average_margin']:+.3f}"
+        f"{what} {_signed(row['margin'])} for {row['predicted']} against {row['runner_up']}; "
+        f"0 is the boundary, the average training row has {_signed(row['average_margin'])}"
     )
     shown = row["contributions"][:top]
     names = [
@@ -251,11 +259,11 @@ def _row_lines(row: dict[str, Any], top: int) -> Iterator[str]:
     ]
     wide = max(map(len, names))
     for name, each in zip(names, shown, strict=True):
-        yield f"  {name:<{wide}}  {each['contribution']:+.3f}"
+        yield f"  {name:<{wide}}  {_signed(each['contribution'])}"
     more = row["columns"] - top
     if more > 0:
         rest = row["rest"] + sum(each["contribution"] for each in row["contributions"][top:])
-        yield f"  {f'and {more:,} more':<{wide}}  {rest:+.3f}"
+        yield f"  {f'and {more:,} more':<{wide}}  {_signed(rest)}"
     if not row["adds_up"]:
         yield "(each as if that column alone were as in the average row; they need not add up)"
     for turn in row["turning_points"]:

@@ -24,8 +24,8 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that bblr f
 Unseen = Annotated[
     str,
     typer.Option(
-        help="What to do with a text that the column did not have in training: zero treats it as "
-        "none of the known ones and counts it in a note, error stops."
+        help="What to do with a category not seen in training: zero treats it as none of the "
+        "known ones and counts it in a note, error stops."
     ),
 ]
 Params = Annotated[
@@ -64,25 +64,20 @@ def fit(
     ] = "BBLRClassifierCV",
     params: Params = None,
     seed: Annotated[int, typer.Option(help="Seed of folds and random starts.")] = 0,
-    check: Annotated[
-        bool,
-        typer.Option(
-            " /--no-check",
-            help="Save time: report no held-out figures.",
-            show_default=False,
-        ),
-    ] = True,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Save time: report no held-out figures.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
     json: Json = None,
 ) -> None:
     """Fit a classifier to a file and save it.
 
-    Without --target the last column holds the class; any number of classes will do. The model
-    remembers columns, categories and their encoding. Notes say which columns are treated as dates
-    or free text and which are left out; --drop, --number, --category, --date and --text override
-    that.
+    Without --target, the last column holds the class; there may be more than two. The model
+    includes the encoding of columns. Notes say which are treated as dates or free text and which
+    are left out; --drop, --number, --category, --date and --text override that.
     """
     settings = settings_of(locals(), "data", "params")
+    settings["check"] = not settings.pop("no_check")
     from bblr.cli.fit_job import FitJob, run_fit
     from bblr.cli.running import joined_columns
 
@@ -142,7 +137,7 @@ def evaluate(
     ignore_extra: IgnoreExtra = False,
     json: Json = None,
 ) -> None:
-    """Score the predictions for a file whose classes are known, read block by block.
+    """Score predictions for a file whose classes are known, read block by block.
 
     Prints the error rate with its 95 % interval, AUC, log-loss and calibration; precision, recall,
     F1, AUC and average precision of each class; and the confusion matrix.
@@ -160,7 +155,7 @@ def explain(
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="A file with the columns of the training file; without one the model itself is "
+            help="A file with the columns of the training file; without one, the model itself is "
             "explained.",
             show_default=False,
         ),
@@ -179,10 +174,10 @@ def explain(
     ignore_extra: IgnoreExtra = False,
     json: Json = None,
 ) -> None:
-    """Explain a model, or its decision on a row.
+    """Explain a model, or its prediction for a row.
 
-    For a row: what each column adds, compared with the average training row, how far the row is
-    from the boundary, and, where it has a label, how much it would count in training.
+    For a row: what each column contributes, compared with the average training row; how far the
+    row is from the decision boundary; and, if it has a label, how much it would count in training.
     """
     settings = settings_of(locals(), "rows")
     from bblr.cli.explain_job import ExplainJob, run_explain
@@ -214,7 +209,7 @@ def audit(
     in_sample: Annotated[
         bool,
         typer.Option(
-            "--in-sample", help="Score rows by a model that was trained on them: fast and biased."
+            "--in-sample", help="Score rows by a model trained on them: fast, but biased."
         ),
     ] = False,
     with_columns: Annotated[
@@ -227,10 +222,10 @@ def audit(
 ) -> None:
     """Rank the rows of a file by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it. Prints an estimate of how many
-    labels are wrong; writes the number, label, suggested label and probability of each row,
-    the most evident errors first, with the columns that speak most against the label; and a report
-    to open in a browser.
+    Every row is scored by models trained without it. Prints an estimate of how many labels are
+    wrong, and writes a report to open in a browser and a table: for each row its label, a
+    suggested one, the probability of an error and the columns that contradict the label most, the
+    clearest errors first.
     """
     settings = settings_of(locals(), "params")
     from bblr.cli.auditing.audit_job import AuditJob, run_audit

@@ -65,7 +65,7 @@ def filled(columns: Sequence[Column]) -> Iterator[str]:
             for c in gappy[:_MOST]
         )
         more = f", … ({len(gappy)} columns in all)" if len(gappy) > _MOST else ""
-        yield f"missing values marked and, in numbers, filled by the median: {shown}{more}"
+        yield f"missing values get an indicator; numbers are filled with the median: {shown}{more}"
 
 
 def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def cautions(
     ranks = "" if scores is None or scores.mean_auc is None else f" (AUC {scores.mean_auc:.2f})"
     if never:
         shown = ", ".join(repr(label) for label in never[:_MOST]) + (", …" * bool(never[_MOST:]))
-        remedy = "--param class_weight=balanced weighs the classes alike"
+        remedy = "--param class_weight=balanced gives all classes the same weight"
         if model.has_probabilities:
             remedy = f"bblr predict --proba still ranks rows{ranks}, and {remedy}"
         what = f"predicts {made[0]!r} for every row, never" if len(made) == 1 else "never predicts"
@@ -61,9 +61,8 @@ def cautions(
         rare = classes[int(np.argmin(counts))]
         yield Caution(
             "rare",
-            f"class {rare!r} is rare ({counts.min():,} rows, {100 * share:.1f} %): the share of "
-            "errors says little about it; look at AUC, and at precision and recall in bblr "
-            "evaluate",
+            f"class {rare!r} is rare ({counts.min():,} rows, {100 * share:.1f} %): the error "
+            "says little about it; look at the AUC, and at precision and recall in bblr evaluate",
         )
     deciding = _deciding(model, X, y)
     if deciding:
@@ -71,9 +70,9 @@ def cautions(
         one = len(deciding) == 1
         yield Caution(
             "leakage",
-            f"{'column' if one else 'each of the columns'} {shown} alone tells the class; if "
-            f"{'it is' if one else 'they are'} known only after it, leave "
-            f"{'it' if one else 'them'} out by --drop {','.join(deciding)}",
+            f"{'column' if one else 'each of the columns'} {shown} alone determines the class; if "
+            f"{'it is' if one else 'they are'} known only afterwards, leave "
+            f"{'it' if one else 'them'} out with --drop {','.join(deciding)}",
         )
 
 

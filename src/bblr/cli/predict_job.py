@@ -98,7 +98,7 @@ def run_predict(job: PredictJob) -> int:
             "" if job.out is None else f" Wrote {job.out}",
             time.perf_counter() - start,
         )
-        say(messages, f"{rows:,} rows in {seconds:.1f} s.{where}")
+        say(messages, f"{rows:,} row{'s' * (rows != 1)} in {seconds:.1f} s.{where}")
         classes = model.classes.tolist()
         results.save(
             {

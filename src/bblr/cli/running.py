@@ -156,14 +156,14 @@ def blocks_of(
     if filled:
         say(
             messages,
-            f"Note: values are missing in {_counted(filled)}, where the training file had "
-            "none missing; filled with its medians and most frequent texts",
+            f"Note: values are missing in {_counted(filled)}, where none were in training; "
+            "filled with the median or most frequent text of the training file",
         )
     if unseen:
         say(
             messages,
-            f"Note: texts that training did not see in {_counted(unseen)} are treated as none of "
-            "those it saw; --unseen error names the first",
+            f"Note: categories not seen in training in {_counted(unseen)} are treated as none of "
+            "the known ones; --unseen error stops at the first and names its row",
         )
 
 

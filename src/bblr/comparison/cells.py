@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from bblr.comparison.methods import Method
+from bblr.comparison.methods import Method, tune_for
 from bblr.comparison.records import Record
 from bblr.comparison.sources import Table
 from bblr.comparison.tasks import Task
@@ -174,14 +174,24 @@ class Cell(FoldTask):
     tuned : Metric or None, default=None
         What a threshold on the scores is chosen for, by cross-validation inside the training
         part; None leaves it where it is.
+    scoring : str, default="accuracy"
+        What a method that tunes settings chooses them by.
     """
 
     table: Table = field(compare=False, repr=False)
     classifier: Method = field(compare=False, repr=False)
     tuned: Metric | None = None
+    scoring: str = "accuracy"
 
     @classmethod
-    def of(cls, table: Table, method: Method, condition: Condition = CLEAN, **place: Any) -> Self:
+    def of(
+        cls,
+        table: Table,
+        method: Method,
+        condition: Condition = CLEAN,
+        scoring: str = "accuracy",
+        **place: Any,
+    ) -> Self:
         """Make a cell; ``place`` is its repeat, fold, folds and seed, and what it is tuned for."""
         return cls(
             data=table.name,
@@ -191,12 +201,16 @@ class Cell(FoldTask):
             table=table,
             classifier=method,
             expected_seconds=_SECONDS * method.weight * (1 + 3 * bool(place.get("tuned"))),
+            # A method without settings to choose is the same for every metric, and so its record.
+            scoring=scoring if method.tunes else "accuracy",
             **place,
         )
 
     def estimator(self, table: Table, method: Method) -> Any:
         """Make the untrained classifier, with a threshold to choose if that is asked for."""
         found = super().estimator(table, method)
+        if self.scoring != "accuracy":
+            found = tune_for(found, self.scoring)
         if self.tuned is None or method.name == "majority":
             return found
         from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV

@@ -72,6 +72,8 @@ class Comparison:
         Decides folds, noise and whatever is random in a method.
     tuned : Metric or None, default=None
         What each method chooses a threshold for, inside the training part.
+    scoring : str, default="accuracy"
+        What each method chooses its other settings by, there too.
 
     Raises
     ------
@@ -86,6 +88,7 @@ class Comparison:
     folds: int = FOLDS
     seed: int = 0
     tuned: Metric | None = None
+    scoring: str = "accuracy"
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -136,6 +139,7 @@ class Comparison:
                 folds=self.folds,
                 seed=self.seed,
                 tuned=self.tuned,
+                scoring=self.scoring,
             )
             for repeat, fold, table, condition, method in product(
                 range(self.repeats), range(self.folds), self.tables, self.conditions, self.methods
@@ -252,7 +256,9 @@ def run_compare(
     able = _able(chosen, tables, named=methods is not None)
     wanted = make_metric(metric, cost, tables[0].classes)
     tuned = _tuned(wanted, tables) if tune_threshold else None
-    comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned)
+    # Where a threshold is still to be placed, how rows are ranked is all that matters.
+    scoring = "roc_auc" if tuned else wanted.scoring
+    comparison = Comparison(tables, able, conditions, repeats, folds, seed, tuned, scoring)
     messages, results = Console(stderr=True), Console(stderr=report.is_piped)
     for note in (note for table in tables for note in table.notes):
         say(messages, f"Note: {note}")
@@ -284,8 +290,9 @@ def _final(
     """Fit the method to use on all rows."""
     name = compared.standings[0].decision.method
     place: dict[str, Any] = {"repeat": 0, "fold": 0, "folds": 1, "seed": comparison.seed}
+    place |= {"tuned": comparison.tuned, "scoring": comparison.scoring}
     fits = [
-        FinalFit.of(comparison.tables[0], method, tuned=comparison.tuned, **place)
+        FinalFit.of(comparison.tables[0], method, **place)
         for method in comparison.methods
         if method.name == name
     ]

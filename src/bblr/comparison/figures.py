@@ -216,14 +216,14 @@ def _roc(pairs: Pairs, name: str) -> Panel:
     areas = {line: roc_auc_score(*pair) for line, pair in pairs.items()}
 
     def draw(figure: Figure) -> None:
-        axes = _curve_axes(figure, "share of the other rows taken for it", "share found (recall)")
+        axes = _curve_axes(figure, "false positive rate", "true positive rate (recall)")
         axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
         for line, (false, true) in curves.items():
             axes.plot(false, true, color=colour(line.method), lw=1.6, label=line.label)
         axes.legend(loc="lower right")
 
     words = ", ".join(f"{line.label} {area:.3f}" for line, area in areas.items())
-    text = f"ROC curve of finding {name}, over all folds; area: {words}."
+    text = f"ROC curve for {name}, over all folds; area: {words}."
     return Panel("ROC", render(draw, height=3.6, text=text), text)
 
 
@@ -236,7 +236,7 @@ def _precision_recall(pairs: Pairs, name: str) -> Panel:
     share, n_rows = float(found.mean()), len(found)
 
     def draw(figure: Figure) -> None:
-        axes = _curve_axes(figure, "share found (recall)", "share of alarms that are right")
+        axes = _curve_axes(figure, "recall", "precision")
         highest: list[float] = []
         axes.axhline(share, color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)
         for line, (precision, recall) in curves.items():
@@ -250,7 +250,7 @@ def _precision_recall(pairs: Pairs, name: str) -> Panel:
 
     words = ", ".join(f"{line.label} {mean:.3f}" for line, mean in means.items())
     text = (
-        f"Precision and recall of finding {name}, over all folds; average precision: {words}. "
+        f"Precision and recall for {name}, over all folds; average precision: {words}. "
         f"The dashed line is the share of {name}, {100 * share:.1f} %."
     )
     return Panel("Precision and recall", render(draw, height=3.6, text=text), text)
@@ -269,7 +269,7 @@ def _calibration(pairs: Pairs, name: str) -> Panel:
     low = 0.0 if min(starts) < 0.5 * high else max(0.0, min(starts) - 0.05)
 
     def draw(figure: Figure) -> None:
-        axes = _curve_axes(figure, "predicted probability", "observed share")
+        axes = _curve_axes(figure, "predicted probability", "observed frequency")
         axes.set_xlim(low, high)
         axes.set_ylim(low, high)
         axes.plot([low, high], [low, high], color=MUTED, lw=1, ls=(0, (4, 4)), zorder=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
@@ -30,6 +31,7 @@ __all__ = [
     "scaled",
     "select_file_methods",
     "select_methods",
+    "tune_for",
 ]
 
 # What `bblr compare` does where nothing else is said; noise is for the embedded sets alone.
@@ -87,6 +89,8 @@ class Method:
         How long a fit takes about, logistic regression being 1: progress counts by it.
     sparse : bool, default=True
         Whether it takes sparse features.
+    tunes : bool, default=True
+        Whether it chooses settings by what predictions for held-out rows are worth.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Method:
     spoken: str = ""
     weight: float = 1.0
     sparse: bool = True
+    tunes: bool = True
 
 
 def select_methods(names: Iterable[str] | None = None) -> tuple[Method, ...]:
@@ -167,31 +172,63 @@ def scaled(classifier: Any, sparse: bool) -> Any:
     return make_pipeline(MaxAbsScaler() if sparse else StandardScaler(), classifier)
 
 
-def _scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
-    """Accuracy and, where there are probabilities, log-loss (greater is better for both).
+def _scores(estimator: Any, X: Any, y: Any, scoring: str = "accuracy") -> dict[str, float]:
+    """Return what to choose by and, where there are probabilities, log-loss, greater being better.
 
     The scorers of scikit-learn check their input so thoroughly that on small data they take
     longer than the fits they score.
     """
     import numpy as np
 
-    if not hasattr(estimator, "predict_proba"):
-        return {"accuracy": float(np.mean(estimator.predict(X) == y))}
-    probabilities = estimator.predict_proba(X)
+    from bblr.comparison.verdict.metrics import auc_values
+
+    has_probabilities = hasattr(estimator, "predict_proba")
+    found = np.asarray(getattr(estimator, "predict_proba" if has_probabilities else "predict")(X))
     column = np.searchsorted(estimator.classes_, y)
-    given = np.maximum(probabilities[np.arange(len(y)), column], 1e-15)
-    accuracy = np.mean(np.argmax(probabilities, axis=1) == column)
-    return {"accuracy": float(accuracy), "log_loss": float(np.mean(np.log(given)))}
+    if not has_probabilities:
+        hits, losses = found == y, {}
+    else:
+        given = np.maximum(found[np.arange(len(y)), column], 1e-15)
+        hits = np.argmax(found, axis=1) == column
+        losses = {"log_loss": float(np.mean(np.log(given)))}
+    if scoring == "neg_log_loss" and losses:
+        value = losses["log_loss"]
+    elif scoring == "balanced_accuracy":
+        value = np.mean([hits[column == k].mean() for k in np.unique(column)])
+    elif scoring == "roc_auc":
+        scores = found if has_probabilities else estimator.decision_function(X)
+        value = auc_values(column, scores).mean()
+    else:  # log-loss is not to be had without probabilities
+        value = np.mean(hits)
+    return {"score": float(value), **losses}
 
 
-def _most_accurate(results: Mapping[str, Any]) -> int:
-    """Index of the best cross-validated accuracy; log-loss, where there is one, breaks ties."""
+def _best(results: Mapping[str, Any]) -> int:
+    """Index of the best cross-validated score; log-loss, where there is one, breaks ties."""
     import numpy as np
 
-    accuracy = np.round(results["mean_test_accuracy"], 12)
+    score = np.round(results["mean_test_score"], 12)
     if "mean_test_log_loss" not in results:
-        return int(np.argmax(accuracy))
-    return int(np.lexsort((-results["mean_test_log_loss"], -accuracy))[0])
+        return int(np.argmax(score))
+    return int(np.lexsort((-results["mean_test_log_loss"], -score))[0])
+
+
+def tune_for(estimator: Any, scoring: str) -> Any:
+    """Let an untrained method choose its settings by another score than accuracy.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What a method has built; it is changed and returned.
+    scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss"}
+        The score; without probabilities there is no log-loss, and accuracy decides.
+    """
+    for name, value in estimator.get_params().items():
+        # Boosting has a parameter of this name too, for when to stop.
+        if name.rpartition("__")[2] == "scoring" and value in ("accuracy", _scores):
+            new = partial(_scores, scoring=scoring) if value is _scores else scoring
+            estimator.set_params(**{name: new})
+    return estimator
 
 
 def _tuned(classifier: Any, grid: Mapping[str, Iterable[float]], seed: int, sparse: bool) -> Any:
@@ -203,7 +240,7 @@ def _tuned(classifier: Any, grid: Mapping[str, Iterable[float]], seed: int, spar
         scaled(classifier, sparse),
         {f"{step}__{name}": list(values) for name, values in grid.items()},
         scoring=_scores,
-        refit=_most_accurate,
+        refit=_best,
         cv=StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=seed),
         error_score="raise",
     )
@@ -308,7 +345,7 @@ _ENTRIES: tuple[tuple[str, str, str, Factory], ...] = (
      "Prior and sharpness learned from the data; schedule and penalty by cross-validation.",
      _ours("BBLRClassifierCV", prior="learned")),
     ("BBLR", "BBLRClassifierCV()",
-     "Plateaus tuned for accuracy, then a link fitted for the probabilities.",
+     "Plateaus and penalty by cross-validation, then a link fitted for the probabilities.",
      _ours("BBLRClassifierCV")),
     ("BBLR0", "BBLRClassifier()",
      "The default without tuning: one fit, nothing chosen by cross-validation.",
@@ -326,9 +363,9 @@ _ENTRIES: tuple[tuple[str, str, str, Factory], ...] = (
      "Kernel BBLR with the paper's Gauss-Laplace mixture prior on the weights.",
      _ours("KernelBBLRClassifierCV", sparsity="gauss-laplace")),
     ("HGB", "HistGradientBoostingClassifier()",
-     "Gradient boosting of trees, as scikit-learn has it, without tuning.", _boosting),
+     "Histogram gradient boosting of scikit-learn, without tuning.", _boosting),
     ("majority", "DummyClassifier(strategy='prior')",
-     "Always the most frequent class, with the shares of the classes as probabilities.",
+     "Always predicts the most frequent class, with the class frequencies as probabilities.",
      _majority),
 )  # fmt: skip
 _LABELS = {
@@ -345,11 +382,12 @@ _WEIGHTS = {
 }  # fmt: skip
 # Others take part only where they are named; SLA takes two classes.
 _USUAL = ("LR", "SVM", "SLA", "BBLR1", "BBLR2", "BBLR3", "BBLR4", "BBLR", "BBLR0")
+_FIXED = ("SLA", "BBLR0", "HGB", "majority")
 METHODS: dict[str, Method] = {
     name: Method(
         name, _LABELS.get(name, name), text, build, usual=name in _USUAL, many=name != "SLA",
         estimator=estimator, spoken=_SPOKEN.get(name, ""), weight=_WEIGHTS.get(name, 1.0),
-        sparse=name != "HGB",
+        sparse=name != "HGB", tunes=name not in _FIXED,
     )
     for name, estimator, text, build in _ENTRIES
 }  # fmt: skip

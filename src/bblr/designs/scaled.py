@@ -96,6 +96,7 @@ class ScaledDesign:
             self.rare = np.zeros(design.n_features, dtype=bool)
             self.n_features = design.n_features
             self.size = self.n_features + int(fit_intercept)
+            self._units: tuple[Floats, Any, Floats] = self.scale, slice(0), np.zeros(0)
             return
         self.centre, self.scale, self.rare, square = _centre_scale(
             design, weight, fit_intercept, z_score
@@ -105,6 +106,13 @@ class ScaledDesign:
         # The parameters of a score; the columns of the matrix may be more.
         self.n_features = len(self.scale[self.varying])
         self.size = self.n_features + int(fit_intercept)
+        inverse = 1.0 / self.scale[self.varying]
+        shift = self.centre[self.varying] * inverse
+        # Of wide text a few columns are centred.
+        centred: Any = np.flatnonzero(shift)
+        if 2 * len(centred) > self.n_features:
+            centred = slice(self.n_features)
+        self._units = inverse, centred, shift[centred]
         # The effective number of features of a row.
         self.mean_square_length = float(((np.sqrt(square) / self.scale) ** 2).sum())
         if self._can_be_narrow:
@@ -170,11 +178,12 @@ class ScaledDesign:
 
         `theta` holds a row for each score, the intercept last.
         """
-        some = self.varying
+        inverse, centred, shift = self._units
         coef = np.zeros((len(theta), len(self.scale)))
-        coef[:, some] = theta[:, : self.n_features] / self.scale[some]
+        for out, own in zip(coef, theta, strict=True):
+            out[self.varying] = own[: self.n_features] * inverse
         intercepts = theta[:, -1] if self.fit_intercept else np.zeros(len(theta))
-        return coef, intercepts - coef @ self.centre
+        return coef, intercepts - theta[:, : self.n_features][:, centred] @ shift
 
     def plane(self, theta: Floats) -> tuple[Floats, float]:
         """Return weights and intercept of one score, in the units of X."""
@@ -201,9 +210,10 @@ class ScaledDesign:
 
     def _parameter_gradient(self, gradient: Floats, slopes: Floats) -> Floats:
         out = np.empty((len(gradient), self.size))
-        some = self.varying
-        own = gradient[:, some] - slopes[:, None] * self.centre[some]
-        out[:, : self.n_features] = own / self.scale[some]
+        inverse, centred, shift = self._units
+        for own, slope, end in zip(gradient, slopes, out, strict=True):
+            np.multiply(own[self.varying], inverse, out=end[: self.n_features])
+            end[centred] -= slope * shift
         if self.fit_intercept:
             out[:, -1] = slopes
         return out

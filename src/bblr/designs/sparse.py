@@ -145,7 +145,7 @@ class SparseDesign(MatrixDesign):
 
     def column_squares(self, weight: Floats, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
-        square = self._sum_parts(kernels.csr_square_pull, (self.n_features,), weight)[0]
-        if np.any(centre):
-            square += centre * (float(weight.sum()) * centre - 2.0 * self.rmatvec(weight))
-        return np.maximum(square, 0.0)
+        shape = (2, self.n_features)
+        square, stored = self._sum_parts(kernels.csr_squares_about, shape, weight, centre)[0]
+        zeros = np.maximum(float(weight.sum()) - stored, 0.0)
+        return square + zeros * centre**2

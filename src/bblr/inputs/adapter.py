@@ -15,6 +15,7 @@ from bblr.designs import Design
 from bblr.designs.gram.expansion_design import Expansion
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
 from bblr.designs.rows import Vector
+from bblr.inputs.labels import refuse_missing
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +117,10 @@ class Adapter(ABC):
         """Return labels to compare predictions with."""
         if isinstance(y, str):
             raise no_columns(y)
-        return plain_labels(local(y))
+        y = plain_labels(local(y))
+        if isinstance(y, np.ndarray) and y.dtype == object:
+            refuse_missing(y)
+        return y
 
     def callback_data(self, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """Return the training data for callbacks."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
 
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.sparse_fit import SHARES, sparsest_best
+from bblr.kernel.sparse_fit import SHARES, Promise
 from bblr.losses import Plateaus
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
@@ -20,7 +20,8 @@ from bblr.training.start import resolve_prior
 FitPart = Callable[[KernelProblem, Path], KernelFit]
 Mixture = Callable[[KernelProblem, KernelFit, float], KernelFit]
 
-_HELD_OUT = 0.25
+# One row of so many of each class is held out to compare shares.
+_HELD_OUT = 4
 # Folds whose held-out scores the plateaus are learned from.
 _FOLDS = 5
 
@@ -68,20 +69,20 @@ def learned_prior(
     return learned
 
 
-def validated_share(
+def validated_shares(
     problem: KernelProblem,
     path: Path,
     fit_part: FitPart,
     mixture: Mixture,
     rng: np.random.Generator,
     monitor: FitMonitor,
-) -> float:
-    """Return the share whose fit to three quarters of the rows errs least on the others.
+) -> Promise:
+    """Return the errors of the shares, fitted to three quarters of the rows, on the others.
 
     Parameters
     ----------
     problem : KernelProblem
-        The training rows.
+        The training rows, at least two of each class.
     path : Path
         Plateaus, penalty and gammas.
     fit_part : callable
@@ -93,12 +94,7 @@ def validated_share(
     monitor : FitMonitor
         Reports each share, and may stop the trials.
     """
-    if problem.smallest_class() < 2:
-        return 0.5
-    seed = int(rng.integers(2**31 - 1))
-    count = max(len(np.unique(problem.y)), ceil(_HELD_OUT * len(problem.y)))
-    split = StratifiedShuffleSplit(1, test_size=count, random_state=seed)
-    fold = Fold._make(next(split.split(problem.y[:, None], problem.y)))
+    fold = _split(problem.y, int(rng.integers(2**31 - 1)))
     part = problem.on_rows(fold.train)
     dense = fit_part(part, path)
     errors: list[float] = []
@@ -106,4 +102,15 @@ def validated_share(
         errors.append(problem.held_out(fold, mixture(part, dense, share)).errors)
         if monitor.step("share"):
             break
-    return SHARES[sparsest_best(errors)]
+    return Promise(errors, float(problem.weight[fold.test].sum()), len(fold.test))
+
+
+def _split(y: NDArray[np.generic], seed: int) -> Fold:
+    """Return a division that holds out some of each class, whatever the classes are called.
+
+    That of scikit-learn draws class by class, so that labels swapped would be other rows.
+    """
+    drawn = np.random.default_rng(seed).permutation(len(y))
+    classes = [drawn[y[drawn] == label] for label in np.unique(y)]
+    test = np.sort(np.concatenate([rows[: -(-len(rows) // _HELD_OUT)] for rows in classes]))
+    return Fold(np.setdiff1d(np.arange(len(y)), test), test)

@@ -14,14 +14,14 @@ from bblr._checks import AT_LEAST_0, all_or_nothing, check_parameters
 from bblr._numeric.threads import one_blas_thread_for_rows
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.held_out_fit import learned_prior, validated_share
+from bblr.kernel.held_out_fit import learned_prior, validated_shares
 from bblr.kernel.kernel_setup import (
     KERNEL_CONSTRAINTS,
     centre_limit,
     kernel_training,
     make_problem,
 )
-from bblr.kernel.sparse_fit import Elimination, gauss_laplace, training_figures
+from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, training_figures
 from bblr.solvers import Stage, geometric
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path
@@ -314,8 +314,10 @@ default="rbf"
             return gauss_laplace(part, full, path, share, most)
 
         share = self.laplace_share
-        if share == "validated":
-            fit_part = partial(self._fit_dense, rng)
-            share = validated_share(problem, path, fit_part, mixture, rng, monitor)
-            monitor.log(f"{share:g} of the weights start in the narrow cluster")
-        return mixture(problem, dense, float(share))
+        if share != "validated" or problem.smallest_class() < 2:
+            return mixture(problem, dense, 0.5 if share == "validated" else float(share))
+        fit_part = partial(self._fit_dense, rng)
+        promise = validated_shares(problem, path, fit_part, mixture, rng, monitor)
+        fitted, k = promise.kept(partial(mixture, problem, dense))
+        monitor.log(f"{SHARES[k]:g} of the weights start in the narrow cluster")
+        return fitted

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -28,6 +29,8 @@ _LARGE = 2_000_000
 # Range search of Algorithm 3, in units of the largest weight.
 _RADIUS = 4.0
 _SPACING = 0.1
+# Why a fit under the mixture has one vector only.
+_LOST = "the mixture left no weight"
 # Without max_vectors, vectors are dropped until the objective has risen by this share.
 _RISE = 0.01
 
@@ -148,9 +151,42 @@ def training_figures(fitted: KernelFit) -> tuple[int, float, float]:
     return len(fitted.basis.centres), solution.errors / total, cost / total
 
 
-def sparsest_best(errors: Sequence[float]) -> int:
-    """Return the index of the share with the fewest errors; of ties the largest, the sparsest."""
-    return int(np.flatnonzero(errors == np.min(errors))[-1])
+class Promise(NamedTuple):
+    """What initial shares of the Laplacian cluster achieved on held-out rows.
+
+    Parameters
+    ----------
+    errors : sequence of float
+        Weighted errors with each of the shares.
+    weight : float
+        Weight of the held-out rows.
+    rows : int
+        Their number.
+    """
+
+    errors: Sequence[float]
+    weight: float
+    rows: int
+
+    def best(self) -> int:
+        """Return the index of the share with the fewest errors; of ties the sparsest."""
+        return int(np.flatnonzero(self.errors == np.min(self.errors))[-1])
+
+    def kept(self, mixture: Callable[[float], KernelFit]) -> tuple[KernelFit, int]:
+        """Return the fit to all rows that keeps what the best share promised, and its share.
+
+        The mixture can lose all weights on all rows where it kept some on a part of them. Such a
+        fit, or one with more errors on its own rows than the best share had on rows it did not
+        know, by two standard errors, is another than was chosen: a smaller share takes its place.
+        """
+        least = float(np.min(self.errors)) / self.weight
+        rate = (self.rows * least + 1.0) / (self.rows + 2.0)
+        limit = rate + 2.0 * sqrt(rate * (1.0 - rate) / self.rows)
+        for k in range(self.best(), -1, -1):
+            fitted = mixture(SHARES[k])
+            if fitted.solution.reason != _LOST and training_figures(fitted)[1] <= limit:
+                break
+        return fitted, k
 
 
 def gauss_laplace(
@@ -194,9 +230,11 @@ def gauss_laplace(
     kept = np.flatnonzero(free.any(axis=0))
     if max_vectors is not None and len(kept) > max_vectors:
         kept = np.sort(kept[np.argsort(-reach[kept], kind="stable")[:max_vectors]])
-    if len(kept) == 0:
+    lost = len(kept) == 0
+    if lost:
         kept = np.array([int(np.argmax(reach))])
     last = path._replace(gammas=path.gammas[-1:])
     refit = problem.fit(problem.basis(centres[kept], None), last)
     n_iter = full.solution.n_iter + solution.n_iter + refit.solution.n_iter
-    return refit._replace(solution=replace(refit.solution, n_iter=n_iter))
+    reason = _LOST if lost else refit.solution.reason
+    return refit._replace(solution=replace(refit.solution, n_iter=n_iter, reason=reason))

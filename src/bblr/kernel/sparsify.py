@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bblr.kernel.fit import Floats, Held, KernelFit, KernelProblem
 from bblr.kernel.kernel_search import KernelSearch
-from bblr.kernel.sparse_fit import SHARES, Elimination, gauss_laplace, sparsest_best
+from bblr.kernel.sparse_fit import SHARES, Elimination, Promise, gauss_laplace
 from bblr.training.cross_validation import Path
 from bblr.training.folds import Fold
 
@@ -150,11 +150,14 @@ class Sparsify:
         self, problem: KernelProblem, dense: KernelFit, width: float, path: Path
     ) -> SparseFit:
         held = self.search.shares(width, path, SHARES)
-        k = sparsest_best([h.errors for h in held])
+        rows = _held_rows(self.search.share_folds())
+        weight = float(self.search.problem.weight[rows].sum())
+        fitted, k = Promise([h.errors for h in held], weight, len(rows)).kept(
+            lambda share: gauss_laplace(problem, dense, path, share, self.most)
+        )
         self.search.monitor.log(f"{SHARES[k]:g} of the weights start in the narrow cluster")
-        fitted = gauss_laplace(problem, dense, path, SHARES[k], self.most)
         tried = [(share, h.errors, h.loss) for share, h in zip(SHARES, held, strict=True)]
-        return fitted, (held[k].decision, _held_rows(self.search.share_folds())), tried
+        return fitted, (held[k].decision, rows), tried
 
 
 def smallest_adequate_size(sizes: Sequence[int], losses: Sequence[float]) -> int:

@@ -89,6 +89,11 @@ def value_residual(fused, raw, y, weight, residual):
     return value
 
 
+# Curvatures below this are none: far out on a plateau they fall below the smallest normal number,
+# and a product with such a one takes a hundred times as long as any other.
+_NONE = 1e-295
+
+
 @njit(**INLINE)
 def fisher_weights(fused, raw, weight, out):
     """Write weight times the Fisher information of each raw score to `out`.
@@ -106,7 +111,7 @@ def fisher_weights(fused, raw, weight, out):
         if code != SIGMOID:
             value *= span * up / (low_positive + span * up) if low_positive > 0.0 else 1.0
             value *= span * down / (low_negative + span * down) if low_negative > 0.0 else 1.0
-        out[i] = weight[i] * value
+        out[i] = weight[i] * value if value > _NONE else 0.0
 
 
 # Of the second derivative's positive part and of the Fisher information, what the latter makes up.
@@ -139,4 +144,4 @@ def positive_weights(fused, raw, y, weight, out):
         found = EXPECTED * expected + (1.0 - EXPECTED) * max(observed, 0.0)
         if code == SIGMOID:
             found = right * wrong
-        out[i] = weight[i] * gamma * gamma * found
+        out[i] = weight[i] * gamma * gamma * found if found > _NONE else 0.0

@@ -39,6 +39,9 @@ class Annealing:
         Factor on the descent's tolerance in all stages but the last.
     max_rounds : int, default=50
         Most alternations of descent and search in a stage.
+    pairs : tuple, default=()
+        What the descent to the starting point remembers of its steps, for L-BFGS in the first
+        stage.
     """
 
     gammas: tuple[float, ...]
@@ -49,6 +52,7 @@ class Annealing:
     keep: str = "best"
     loose: float = 1.0
     max_rounds: int = 50
+    pairs: tuple[Any, ...] = ()
 
     def minimise(
         self, objective: Sharpened, theta0: Floats, *, callback: Callback | None = None, **_: Any
@@ -64,7 +68,7 @@ class Annealing:
         for k, gamma in enumerate(self.gammas):
             stage = objective.with_gamma(gamma)
             last = k == len(self.gammas) - 1
-            found = self._stage(stage, theta, search, last)
+            found = self._stage(stage, theta, search, k == 0, last)
             theta, n_iter = found.theta, n_iter + found.n_iter
             errors = stage.training_errors(theta, found.raw)
             trace.append(Stage(gamma, found.value, errors, found.n_iter, found.reason))
@@ -81,17 +85,18 @@ class Annealing:
                 )
         if best is None:
             raise ValueError("gammas must name at least one stage, got none.")
-        return replace(best, n_iter=n_iter, trace=trace)
+        return replace(best, n_iter=n_iter, trace=trace, pairs=())
 
     def _stage(
-        self, objective: Any, theta: Floats, search: RangeSearch | None, last: bool
+        self, objective: Any, theta: Floats, search: RangeSearch | None, first: bool, last: bool
     ) -> Solution:
         descent = self.descent
         if not last and self.loose != 1.0 and isinstance(descent, LBFGS | FisherScoring):
             descent = replace(descent, tol=descent.tol * self.loose)
         n_iter = 0
+        known: Any = {"pairs": self.pairs} if first and isinstance(descent, LBFGS) else {}
         for _ in range(self.max_rounds):
-            found = descent.minimise(objective, theta)
+            found = descent.minimise(objective, theta, **known)
             n_iter += found.n_iter
             if search is None:
                 break

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
 from bblr.solvers.protocols import Pathed, Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
@@ -52,6 +53,11 @@ class FisherScoring:
         found = compiled(objective, "newton_descent", start, self.rules)
         if found is not None:
             return found
+        # Once for all steps: to limit BLAS and to lift the limit takes as long as a small system.
+        with one_blas_thread(len(start)):
+            return self._descend(objective, start)
+
+    def _descend(self, objective: Preconditioned, start: Floats) -> Solution:
         here = evaluate(objective, start)
         reason, n_iter = "iteration limit", 0
         precondition, promised = None, 0.0

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.solvers.line_search import ARMIJO, TRIES, WOLFE, evaluate, wolfe_step
 from bblr.solvers.protocols import Preconditioned
 from bblr.solvers.solution import Floats, Solution, compiled, require
 
+# BLAS hands vectors from this length on to several threads.
+_LONG = 10_000
+
 Pair = tuple[Floats, Floats, float]
+"""A step, the change of the gradient along it, and one over their product."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +51,33 @@ class LBFGS:
         theta0: Floats,
         *,
         precondition: Callable[[Floats], Floats] | None = None,
+        pairs: Sequence[Pair] = (),
         **_: Any,
     ) -> Solution:
-        """Descend from theta0 to a local minimum, from a first guess of the inverse Hessian."""
+        """Descend from theta0 to a local minimum, from a first guess of the inverse Hessian.
+
+        `pairs` are those of an earlier descent on nearly the same objective.
+        """
         require(objective, "L-BFGS", "value_gradient", "preconditioner")
         start = np.array(theta0, dtype=np.float64)
         rules = self.tol, self.max_iter, 1.0, ARMIJO, WOLFE, TRIES, 0.0
         found = compiled(objective, "lbfgs_descent", start, precondition, rules, self.memory)
         if found is not None:
             return found
+        # Short vectors get no second thread anyhow, and long ones gain nothing by it.
+        with one_blas_thread(len(start)) if len(start) >= _LONG else nullcontext():
+            return self._descend(objective, start, precondition, deque(pairs, self.memory))
+
+    def _descend(
+        self,
+        objective: Preconditioned,
+        start: Floats,
+        precondition: Callable[[Floats], Floats] | None,
+        pairs: deque[Pair],
+    ) -> Solution:
         here = evaluate(objective, start)
         if precondition is None:
             precondition = objective.preconditioner(here.theta, here.raw)
-        pairs: deque[Pair] = deque(maxlen=self.memory)
         reason, n_iter = "iteration limit", 0
         while n_iter < self.max_iter:
             direction = -_two_loop(here.gradient, pairs, precondition)
@@ -77,7 +98,9 @@ class LBFGS:
             if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
                 pairs.append((step, change, 1.0 / product))
             here = there
-        return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
+        return Solution(
+            here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw, pairs=tuple(pairs)
+        )
 
 
 def _two_loop(
@@ -88,7 +111,7 @@ def _two_loop(
     for step, change, rho in reversed(pairs):
         a = rho * float(step @ q)
         coefficients.append(a)
-        q -= a * change
+        q = daxpy(change, q, a=-a)  # in place: NumPy would write the product out first
     r = precondition(q)
     if pairs:
         # The curvature along the last step sets the scale: some examples that contributed to the
@@ -96,5 +119,5 @@ def _two_loop(
         _, change, rho = pairs[-1]
         r *= 1.0 / (rho * float(change @ precondition(change)))
     for (step, change, rho), a in zip(pairs, reversed(coefficients), strict=True):
-        r += (a - rho * float(change @ r)) * step
+        r = daxpy(step, r, a=a - rho * float(change @ r))
     return r

@@ -44,6 +44,8 @@ class Solution:
         Per-gamma record of an annealed fit.
     raw : per-row vector or None
         Scores of `theta` where the solver has them available.
+    pairs : tuple
+        What L-BFGS remembers of its steps, for a descent that goes on from here.
     """
 
     theta: Floats
@@ -54,6 +56,7 @@ class Solution:
     gamma: float = float("nan")
     trace: list[Stage] = field(default_factory=list)
     raw: Any = None
+    pairs: tuple[Any, ...] = ()
 
 
 # Called after each stage with its record and the best parameters so far; True stops.

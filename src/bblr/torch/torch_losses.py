@@ -178,6 +178,7 @@ class BetaBernoulliLoss(_ScheduledLoss):
         >>> BetaBernoulliLoss()(torch.zeros(2), torch.tensor([0.0, 1.0]))
         tensor(0.6931)
         """
+        _check_tensors(scores, target)
         if target.shape != scores.shape:
             raise ValueError(
                 f"target must have the shape of scores, {tuple(scores.shape)}, got "
@@ -274,6 +275,7 @@ class DirichletLoss(_ScheduledLoss):
         >>> DirichletLoss()(torch.zeros(2, 5), torch.tensor([3, -100]))     # log 5
         tensor(1.6094)
         """
+        _check_tensors(scores, target)
         if target.is_floating_point():
             raise TypeError("target must hold class numbers; shares of classes are not taken.")
         expected = scores.shape[:1] + scores.shape[2:] if scores.ndim > 1 else ()
@@ -292,3 +294,12 @@ class DirichletLoss(_ScheduledLoss):
         factor = counts.to(z) if self.weight is None else self.weight.to(z)[codes] * counts
         values = torch.where(counts, factor * cost(own, low[codes], b)[0], 0.0)
         return self._reduced(values.reshape(target.shape), factor.sum())
+
+
+def _check_tensors(scores: Any, target: Any) -> None:
+    """Raise a TypeError for anything but tensors."""
+    for name, given in (("scores", scores), ("target", target)):
+        if not torch.is_tensor(given):
+            raise TypeError(
+                f"{name} must be a tensor, got {type(given).__name__}; use torch.as_tensor."
+            )

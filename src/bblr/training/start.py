@@ -177,10 +177,17 @@ def robust_start(objective: Fitted, descent: Any, theta: Floats) -> Floats:
     The objective is not convex. From zero, a cluster of outliers can dominate the first steps, and
     the plateaus then keep the fit there.
     """
+    found = robust_fit(objective, descent, theta)
+    return theta if found is None else np.asarray(found.theta)
+
+
+def robust_fit(objective: Fitted, descent: Any, theta: Floats) -> Solution | None:
+    """Return the same fit with what is known of it, None where no row has more leverage."""
     weight = start_weight(objective.design, objective.weight)
     if weight is None:
-        return theta
-    return np.asarray(descent.minimise(replace(objective, weight=weight), theta).theta)
+        return None
+    found: Solution = descent.minimise(replace(objective, weight=weight), theta)
+    return found
 
 
 def start_weight(design: ScaledDesign, weight: Any) -> Any:

@@ -169,6 +169,7 @@ class BetaBernoulliXGBClassifier(BoostedClassifier):
     _own: ClassVar[frozenset[str]] = frozenset(
         {"base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model"}
     )
+    _types: ClassVar[tuple[type, ...]] = (np.float32,)
 
     def _model(self) -> Any:
         estimator = XGBClassifier() if self.estimator is None else self.estimator

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from bblr.designs import ScaledDesign, make_design
 from bblr.inputs import Training
@@ -28,6 +30,7 @@ from bblr.solvers.zero_one import (
     ZeroOneProblem,
     separate,
     separating,
+    sweep,
 )
 from bblr.solvers.zero_one.proofs.exact import MAX_SIZE
 from bblr.training.monitor import FitMonitor
@@ -37,9 +40,13 @@ from bblr.zero_one.starts import (
     annealed_start,
     joined,
     middle_of_cell,
+    rough_start,
     support_vector_start,
     unit_normal,
 )
+
+# Multiplications for a Newton step up to which a first sweep takes milliseconds at most.
+_EARLY = 1_000_000
 
 # From parameters to the normal of a hyperplane and its intercept.
 Plane = Callable[[Floats], tuple[Floats, float]]
@@ -65,8 +72,8 @@ class Run:
         Time limit, and the best solution so far.
     monitor : FitMonitor
         Reports each step, and may stop the fit.
-    rng : Generator
-        Random numbers.
+    random_state : int, RandomState or None
+        Seed of the random numbers.
     unpack : callable
         Sets the fitted attributes, from the estimator, normal, intercept, slack and this run.
     """
@@ -77,8 +84,14 @@ class Run:
     training: Training
     progress: Progress
     monitor: FitMonitor
-    rng: np.random.Generator
+    random_state: Any
     unpack: Callable[[Any, Floats, float, float, Run], None]
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random numbers; to seed them takes as long as a first sweep, which needs none."""
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return np.random.default_rng(seed)
 
     def on_table(self) -> Found:
         """Return the best hyperplane for a table of the distinct rows."""
@@ -94,6 +107,9 @@ class Run:
             progress.raise_bound(problem.base)
             progress.reason = "every classifier has the same loss"
             return *problem.unpack(theta), problem.slack
+        work = max(problem.rows.shape) * problem.size**2
+        if self.solver in ("search", "mip") and work <= _EARLY:
+            self._begin(problem)
         clean = self._separate_table(problem)
         if clean is not None:
             return self._separated(clean, problem.unpack, problem.slack)
@@ -185,6 +201,14 @@ class Run:
 
     def _scaled(self, design: Any, weight: Any) -> ScaledDesign:
         return ScaledDesign(design, weight, self.fit_intercept, z_score=self.solver == "sla")
+
+    def _begin(self, problem: ZeroOneProblem) -> None:
+        """Note what a rough fit and a line search along each direction find."""
+        with self.monitor.task("first sweep"):
+            start = rough_start(problem)
+            self.progress.found(start, problem.loss(start))
+            self._keep(problem.unpack, problem.slack)
+            sweep(problem, start, self.progress)
 
     def _start(self, problem: ZeroOneProblem, design: ScaledDesign) -> Floats:
         with self.monitor.task("start"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs import ScaledDesign
+from bblr.designs import ScaledDesign, make_design
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.objective import Objective
 from bblr.penalties import Gaussian
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _MIDDLE = 200_000
 # The annealed fit that the solvers start from.
 _START_GAMMAS = (1.0, 2.0, 4.0, 8.0)
+# The rough one takes half the time.
+_ROUGH_GAMMAS = (1.0, 8.0)
 _START_L2 = 1.0
 _START_PLATEAUS = Plateaus.binary(0.2, 0.6)
 
@@ -42,11 +44,24 @@ def unit_normal(coef: Floats, intercept: float) -> tuple[Floats, float]:
 
 def annealed_start(design: ScaledDesign, y: Floats, weight: Floats) -> Floats:
     """Return the parameters of an annealed Beta-Bernoulli fit, on its decision threshold."""
-    loss = BetaBernoulli(_START_PLATEAUS, _START_GAMMAS[0])
-    objective = Objective(loss, Gaussian(_START_L2), design, y, weight)
+    objective = _smooth(design, y, weight)
     start = robust_start(objective, make_start(objective, 1e-4), np.zeros(design.size))
     solver = make_solver("auto", _START_GAMMAS, objective, 1e-4, 100)
     return np.asarray(solver.minimise(objective, start).theta)
+
+
+def rough_start(problem: ZeroOneProblem) -> Floats:
+    """Return the parameters of a fit in two stages, from zero."""
+    # The rows have units and signs no longer.
+    design = ScaledDesign(make_design(problem.rows), problem.weight, False, plain=True)
+    objective = _smooth(design, np.ones(len(problem.rows)), problem.weight)
+    solver = make_solver("auto", _ROUGH_GAMMAS, objective, 1e-4, 100)
+    return np.asarray(solver.minimise(objective, np.zeros(design.size)).theta)
+
+
+def _smooth(design: ScaledDesign, y: Floats, weight: Floats) -> Objective[BetaBernoulli]:
+    loss = BetaBernoulli(_START_PLATEAUS, _START_GAMMAS[0])
+    return Objective(loss, Gaussian(_START_L2), design, y, weight)
 
 
 def support_vector_start(problem: ZeroOneProblem) -> Floats:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from bblr._checks import AT_LEAST_1, CONSTRAINTS, POSITIVE, all_or_nothing, check_parameters
@@ -39,8 +38,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     """Linear classifier trained on the zero-one loss itself.
 
     Minimises the number of training errors, with `sample_weight` and `class_weight` as costs, over
-    all hyperplanes. A score of exactly 0 is an error. Every solver first checks whether the data
-    are linearly separable.
+    all hyperplanes. A score of exactly 0 is an error. Every solver begins by checking whether the
+    data are linearly separable.
 
     Parameters
     ----------
@@ -59,7 +58,8 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         - "exact": enumeration, for one or two features (three without an intercept).
     time_limit : float or None, default=60
         Seconds after which the best solution so far is returned, approximately: the start and the
-        final polish are not cut short. None for no limit.
+        final polish are not cut short, nor is compiling, which a first fit ever does for some
+        seconds (``bblr warm-up`` does so ahead of time for "search" and "mip"). None for no limit.
     max_steps : int or None, default=None
         Steps after which "pcs", "bnb" and "mip" return the best solution so far: batches of
         subsets, or branches. Unlike a time limit it gives the same classifier on every machine.
@@ -129,6 +129,7 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         "solver": [StrOptions(set(SOLVERS))],
         "time_limit": [POSITIVE, None],
         "max_steps": [AT_LEAST_1, None],
+        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -182,12 +183,11 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         (1.0, True)
         """
         check_parameters(self)
-        training = adapter_of(self, X).training(y, sample_weight)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(seed)
         monitor = FitMonitor(self, X, y, sample_weight)
         report = partial(_report, monitor) if self.verbose else None
+        # The clock runs from here on: to validate and read the rows is part of the fit.
         progress = Progress(self.time_limit, report, self.max_steps)
+        training = adapter_of(self, X).training(y, sample_weight)
         n, d = training.design.n_rows, training.design.n_features
         small = n * (d + 1) <= MAX_TABLE
         if not small and self.solver not in ("search", "sla"):
@@ -195,10 +195,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
                 f"solver={self.solver!r} is for at most {MAX_TABLE:,} numbers, and X holds "
                 f"{n} x {d}; use solver='search'."
             )
-        with monitor.fitting({"mip": 5, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
+        with monitor.fitting({"search": 5, "mip": 6, "sla": len(GAMMAS) + 4}.get(self.solver, 4)):
             run = Run(
                 self.solver, bool(self.fit_intercept), self.n_jobs, training, progress, monitor,
-                rng, ZeroOneClassifier._unpack,
+                self.random_state, ZeroOneClassifier._unpack,
             )  # fmt: skip
             self._unpack(*(run.on_table() if small else run.on_rows()), run)
         return self

@@ -18,6 +18,8 @@ __all__ = ["Reason", "reasons"]
 _COLUMNS, _ROWS, _KERNEL_ROWS = 3, 5_000, 20
 # Rows whose label is less likely wrong need no reason, but for the first of the ranking.
 _DOUBT = 0.01
+# A column that changes the log-odds by less is no reason.
+_LEAST = 0.05
 
 
 class Reason(NamedTuple):
@@ -66,7 +68,7 @@ def reasons(data: Audited, found: LabelErrors, model: SavedModel) -> dict[int, l
         int(i): [
             Reason(names[j], _value(data, int(i), j, names[j]), float(part[j]))
             for j in columns
-            if part[j] > 0
+            if part[j] >= _LEAST
         ]
         for i, columns, part in zip(rows.tolist(), order.tolist(), parts, strict=True)
     }

@@ -177,6 +177,4 @@ def evidence(found: LabelErrors) -> str:
     if count:
         return f"{plural(count, 'row is', 'rows are')} more likely wrong than right"
     # The probabilities of many rows add up, though that of each is small.
-    return (
-        f"for {'no row' if found.n_errors == 1 else 'none of them'} is the evidence more than even"
-    )
+    return "no single row is more likely wrong than right"

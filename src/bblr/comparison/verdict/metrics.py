@@ -26,16 +26,18 @@ class _About:
     change: str
     higher: bool = False
     decides: bool = True
+    scoring: str = "accuracy"
 
 
 METRICS: dict[str, _About] = {
     "error": _About("error", "errors"),
-    "balanced": _About("balanced accuracy", "points of balanced accuracy", higher=True),
-    "auc": _About("AUC", "AUC", higher=True, decides=False),
-    "log-loss": _About("log-loss", "log-loss", decides=False),
+    "balanced": _About("balanced accuracy", "points of balanced accuracy", higher=True,
+                       scoring="balanced_accuracy"),
+    "auc": _About("AUC", "AUC", higher=True, decides=False, scoring="roc_auc"),
+    "log-loss": _About("log-loss", "log-loss", decides=False, scoring="neg_log_loss"),
     "f1": _About("F1", "F1", higher=True),
     "cost": _About("cost", "cost"),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ class Metric:
     def decides(self) -> bool:
         """Whether it is about predicted classes, which a threshold on probabilities changes."""
         return METRICS[self.name].decides
+
+    @property
+    def scoring(self) -> str:
+        """What settings are chosen by: the metric, as far as the classifiers know it."""
+        return METRICS[self.name].scoring
 
     def values(self, found: OutOfFold) -> Floats | None:
         """Return a value for each row, whose mean is the metric and whose spread is its error.

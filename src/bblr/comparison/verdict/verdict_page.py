@@ -36,8 +36,8 @@ __all__ = ["Compared", "document", "write_report"]
 
 MOST_CLASSES, MOST_FEATURES = 10, 20
 _PLACES = {
-    "training": "Noise is added to the training part before scaling; the test part stays clean.",
-    "everywhere": "Noise is added to all data before they are divided, to the test part too.",
+    "training": "Noise is added to the training folds before scaling; the test fold stays clean.",
+    "everywhere": "Noise is added to all data before splitting, test folds included.",
 }
 
 
@@ -89,7 +89,7 @@ def document(found: Compared) -> Document:
         *remarks(first),
         *(sentence(each) for each in others if each.data == first.data),
         f"{_size(found, first)} · {first.repeats} × {first.folds}-fold cross-validation · "
-        f"{len(records)} fits, each made and tuned on its own training part alone.",
+        f"{len(records)} fits, each tuned on its own training folds only.",
     ]
     if any(record.get("tuned") for record in records):
         lead.append(_TUNED)
@@ -112,6 +112,12 @@ _TUNED = (
     "Two-class methods decide by a threshold that was chosen for this metric by three-fold "
     "cross-validation inside each training part."
 )
+
+# What the settings of methods are chosen by, as one says it.
+_SCORINGS = {
+    "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "roc_auc": "AUC",
+    "neg_log_loss": "log-loss",
+}  # fmt: skip
 
 
 def write_report(found: Compared, path: str | os.PathLike[str]) -> Path:
@@ -140,7 +146,7 @@ def _compared(standings: Sequence[Standing]) -> Iterator[Block]:
         if label:
             yield Heading(label)
             yield sentence(standing)
-        drawn = [value_panel(standing, standing.metric.title.capitalize())]
+        drawn = [value_panel(standing, _capital(standing.metric.title))]
         if standing.decision.gains:
             drawn.append(gain_panel(standing, "Difference from the baseline"))
         yield Panels(drawn)
@@ -161,9 +167,8 @@ def _curves(found: Compared, standings: Sequence[Standing]) -> Iterator[Section]
             else [replace(panel, title=str(standing.data)) for panel in panels[-1:]]
         )
     about = (
-        "From predictions for rows that a method had not seen. Calibrated probabilities lie on "
-        "the dashed diagonal: of rows given 70 %, 70 % turn out so. Bars are 95 % intervals of a "
-        "bin."
+        "From held-out predictions. Calibrated probabilities lie on the dashed diagonal: of the "
+        "rows given 70 %, 70 % belong to the class. Bars are 95 % intervals of each bin."
     )
     if drawn:
         yield Section("Can the probabilities be trusted?", [about, Panels(drawn)])
@@ -177,9 +182,9 @@ def _by_class(found: Compared, standing: Standing) -> Iterator[Section]:
         if line.first is not None:
             grid = Grid(_confusion(line, classes), f"{line.label}, classes")
             blocks += [Heading(line.label), grid]
-    about = "Rows by class (down) and by the class predicted for them unseen (across)."
+    about = "Rows by true class (down) and held-out prediction (across)."
     if blocks:
-        yield Section("Right and wrong by class", [about, *blocks])
+        yield Section("Confusion matrices", [about, *blocks])
 
 
 def _confusion(line: Line, classes: Sequence[str]) -> pd.DataFrame:
@@ -210,7 +215,7 @@ def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
     blocks: list[Block] = [known.description if known else final["label"]]
     if final.get("code"):
         blocks += [
-            "This code fits it again, on all rows, with the settings that tuning chose:",
+            "This code refits it on all rows, with the settings that tuning chose:",
             Code(final["code"]),
         ]
     blocks += _coefficients(found, final)
@@ -231,7 +236,7 @@ def _coefficients(found: Compared, final: Record) -> Iterator[Block]:
     if len(scaled) == 1:
         frame[f"One {scale}"] = [f"{value:+.3f}" for value in scaled[0, order]]
         frame["One unit"] = [f"{value:+.3g}" for value in per_unit[0, order]]
-        about = f"A positive coefficient speaks for {classes[-1]}. "
+        about = f"A positive coefficient favours {classes[-1]}. "
     else:
         for place, values in list(enumerate(scaled))[:MOST_CLASSES]:
             frame[classes[place]] = [f"{value:+.3f}" for value in values[order]]
@@ -239,8 +244,8 @@ def _coefficients(found: Compared, final: Record) -> Iterator[Block]:
     more = f"The {MOST_FEATURES} largest of {scaled.shape[1]:,}. "
     yield Heading("Coefficients")
     yield (
-        f"{about}{more if scaled.shape[1] > MOST_FEATURES else ''}They are changes of the score, "
-        "which with logistic regression is the log-odds."
+        f"{about}{more if scaled.shape[1] > MOST_FEATURES else ''}They are changes in the score, "
+        "which for logistic regression is the log-odds."
     )
     yield Grid(frame, "Coefficients")
 
@@ -270,28 +275,31 @@ def _data(found: Compared) -> Iterator[Section]:
 
 def _measured(standing: Standing, records: Sequence[Record]) -> Iterator[Block]:
     spoilt = max((record["condition"] for record in records), key=lambda c: c["noise"])
+    scorings = [record.get("scoring", "accuracy") for record in records]
+    chosen = _SCORINGS[next((each for each in scorings if each != "accuracy"), "accuracy")]
     again = f", {standing.repeats} times with new ones" * (standing.repeats > 1)
     yield (
         f"The rows are divided into {standing.folds} stratified folds{again}. "
-        "A method is fitted on all folds but one and tested on that one. Features are scaled, and "
-        "hyper-parameters chosen, on the training part alone. All methods see the same folds"
+        "A method is fitted on all folds but one and tested on that one. Features are scaled on "
+        f"the training folds only; settings that need tuning are chosen by {chosen} there, by "
+        "cross-validation. All methods see the same folds"
         f"{' and the same noise' if spoilt['noise'] else ''}. {_PLACES.get(spoilt['place'], '')}"
     )
     yield Bullets(
         [
-            ("95 % intervals", "allow for the rows and, by the correction of Nadeau and Bengio, "
-             "for training parts that overlap."),
-            ("Differences", "are paired row by row; their intervals hold together with 95 %, so "
-             "that the best of several methods may be picked. A method is recommended only if its "
+            ("95 % intervals", "are for the mean over rows, with the correction of Nadeau and "
+             "Bengio for overlapping training folds."),
+            ("Differences", "are paired row by row; their intervals hold simultaneously at 95 %, "
+             "so the best of several methods may be picked. A method is recommended only if its "
              "whole interval lies on the better side."),
-            ("Error:", "test errors over test rows, in percent."),
-            ("Balanced:", "accuracy with each class counting the same, in percent."),
-            ("AUC:", "area under the ROC curve, averaged over folds and, one against the others, "
-             "over more than two classes."),
-            ("Log-loss:", "mean of −log of the probability given to the true class of a test row; "
-             "a dash where a method gives no probabilities."),
-            ("F1:", "of the rarer of two classes; of more, averaged over classes."),
-            ("Seconds:", "median time of one fit with its tuning, on one core."),
+            ("Error:", "wrong predictions over rows, in percent."),
+            ("Balanced:", "accuracy where every class counts the same, in percent."),
+            ("AUC:", "area under the ROC curve, averaged over folds; with more than two classes, "
+             "the one-vs-rest average."),
+            ("Log-loss:", "mean −log probability of the true class; a dash where a method gives "
+             "none."),
+            ("F1:", "of the rarer of two classes; with more, averaged over classes."),
+            ("Seconds:", "median time of a fit, tuning included, on one core."),
         ]
     )  # fmt: skip
     yield Heading("Methods")

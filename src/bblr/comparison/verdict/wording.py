@@ -32,7 +32,7 @@ def _said(standing: Standing) -> str:
     if decision.kind == "open":
         return f"{spoken} has no result on all folds, so nothing is compared with it."
     if decision.kind == "majority":
-        return "no method is detectably better than always saying the majority class."
+        return "no method is detectably better than always predicting the majority class."
     if decision.kind == "use":
         use = _spoken(standing, decision.method)
         gain = change(standing, decision.gains[str(decision.method)])
@@ -62,7 +62,7 @@ def remarks(standing: Standing) -> list[str]:
         found.append(_beyond_the_majority(standing))
     without = [line.label for line in standing.lines if line.value is None]
     if without:
-        found.append(f"Without a result to compare: {', '.join(without)}.")
+        found.append(f"Not compared, as a result is missing: {', '.join(without)}.")
     return found
 
 
@@ -70,8 +70,8 @@ def _beyond_the_majority(standing: Standing) -> str:
     """Say what may show more than the majority class does."""
     line = standing.line(MAJORITY)
     if standing.metric.name == "error" and line and line.metrics["error"] < _RARE:
-        return "Errors say little of rare classes: try --metric balanced, auc or f1."
-    return "More rows, or columns that say more about the class, may change that."
+        return "Error rates say little about rare classes: try --metric balanced, auc or f1."
+    return "More rows or more informative columns may change that."
 
 
 def _spoken(standing: Standing, name: str | None) -> str:
@@ -113,15 +113,15 @@ def _either_way(standing: Standing, gain: Interval) -> str:
         per = _per(max(-gain.low, gain.high))
         more, fewer = _count(gain.low * per), _count(gain.high * per)
         return f"between {more} more and {fewer} fewer errors in {per:,}"
-    scale, unit, digits = 1.0, "", 3
+    scale, unit, rows, digits = 1.0, "", "", 3
     if name == "cost":
         scale, digits = float(_per(max(-gain.low, gain.high))), 0
-        unit = f" in {scale:,.0f} rows"
+        rows = f" in {scale:,.0f} rows"
     elif name == "balanced":
         scale, unit, digits = 100.0, " points", 1
     low, high = (f"{scale * end:.{digits}f}" for end in (-gain.low, gain.high))
     title = "a cost" if name == "cost" else standing.metric.title
-    return f"{title} between {low} {worse} and {high} {better}{unit}"
+    return f"{title} between {low}{unit} {worse} and {high} {better}{rows}"
 
 
 def _per(rate: float) -> int:

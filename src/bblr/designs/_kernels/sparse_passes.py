@@ -36,6 +36,8 @@ def csr_pull(data, indices, indptr, residual, start, stop, gradient):
     """Add X.T @ residual of some rows to `gradient`."""
     for i in range(start, stop):
         r = residual[i]
+        if r == 0.0:
+            continue  # a row that is held out
         k, high = np.int64(indptr[i]), np.int64(indptr[i + 1])
         while k + 1 < high:
             # The columns of a row differ, so that no load need wait for the other's store.
@@ -89,20 +91,13 @@ def csr_squares_about(data, indices, indptr, weight, centre, start, stop, sums):
     """Add to `sums`, a row each: sum c (x - centre)^2 and sum c, over the stored entries."""
     for i in range(start, stop):
         c = weight[i]
+        if c == 0.0:
+            continue
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
             v = np.float64(data[k]) - centre[j]
             sums[0, j] += c * v * v
             sums[1, j] += c
-
-
-@njit(**JIT)
-def csr_square_pull(data, indices, indptr, weight, start, stop, out):
-    """Add the diagonal of X'WX over some rows to `out`."""
-    for i in range(start, stop):
-        c = weight[i]
-        for k in range(indptr[i], indptr[i + 1]):
-            out[indices[k]] += c * data[k] * data[k]
 
 
 @njit(**JIT)

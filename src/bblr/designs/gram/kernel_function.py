@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from bblr._numeric.arrays import as_dense, square_norms
 from bblr._numeric.threads import map_ranges, one_blas_thread
@@ -54,7 +54,8 @@ class KernelFunction:
             from sklearn.metrics.pairwise import manhattan_distances
 
             with np.errstate(over="ignore", invalid="ignore"):
-                distance = np.asarray(manhattan_distances(X, Z), dtype=np.float64)
+                distance = manhattan_distances(_short(X), _short(Z))
+                distance = np.asarray(distance, dtype=np.float64)
                 distance *= -self.gamma
                 np.exp(distance, out=distance)
             if not np.isfinite(float(distance.sum())):
@@ -193,6 +194,13 @@ class Gram:
         if self.function.name == "precomputed":
             return np.array(np.diagonal(self.X), dtype=np.float64)
         return self.function.diagonal(self.X)
+
+
+def _short(X: Any) -> Any:
+    """Return rows with indices of 32 bits if they are sparse: compiled code takes no others."""
+    if not hasattr(X, "indices") or X.indices.dtype == np.int32:
+        return X
+    return csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)
 
 
 def _checked(values: Any, rows: int, columns: int) -> Floats:

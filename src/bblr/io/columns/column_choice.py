@@ -23,13 +23,13 @@ from bblr.io.columns.text_features import learn_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ColumnKind", "LeftOut", "learn_column", "numbers_rows"]
+__all__ = ["MOST_LEVELS", "ColumnKind", "LeftOut", "learn_column", "numbers_rows"]
 
 ColumnKind = Literal["number", "category", "date", "text"]
 MAX_LEVELS = 50
 """A column with more different texts than this is taken for text, not for a category."""
 # So many, at most, where the user says that it is a category.
-_MOST_LEVELS = 1_000
+MOST_LEVELS = 1_000
 # With fewer rows a plain feature may happen to look like the numbers or names of rows.
 _LEAST_ROWS = 30
 # Different texts, up to twice as many, that are looked at to see whether they are numbers.
@@ -157,10 +157,10 @@ def _learn_numbers(present: pd.Series, name: str, missing: bool) -> NumberColumn
 
 def _learn_category(present: pd.Series, name: str, missing: bool) -> CategoryColumn:
     counts = texts(present).value_counts().sort_index()
-    if len(counts) > _MOST_LEVELS:
+    if len(counts) > MOST_LEVELS:
         raise ColumnError(
             name,
-            f"has {len(counts):,} different values, and a category at most {_MOST_LEVELS:,}; take "
+            f"has {len(counts):,} different values, and a category at most {MOST_LEVELS:,}; take "
             f"it for text by text={name!r}",
             f"{len(counts):,} levels",
         )

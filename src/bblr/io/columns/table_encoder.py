@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bblr.io.columns.column_choice import ColumnKind, LeftOut, learn_column
+from bblr.io.columns.column_choice import MOST_LEVELS, ColumnKind, LeftOut, learn_column
 from bblr.io.columns.column_kinds import (
     CategoryColumn,
     Column,
@@ -137,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             why = "; ".join(_left_out_notes(left_out))
             raise ValueError(f"no column is left to learn from: {why}")
         self.columns_, self.left_out_ = tuple(columns), tuple(left_out)
-        self.notes_ = tuple(_notes(self.columns_, self.left_out_))
+        self.notes_ = tuple(_notes(self, X))
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -182,20 +182,27 @@ def encode(frame: pd.DataFrame, columns: Sequence[Column], unseen: str) -> np.nd
     return np.column_stack([features_of(column, frame[column.name]) for column in columns])
 
 
-def _notes(columns: Sequence[Column], left_out: Sequence[LeftOut]) -> Iterator[str]:
-    for column in columns:
+def _notes(encoder: TableEncoder, X: pd.DataFrame) -> Iterator[str]:
+    for column in encoder.columns_:
         if isinstance(column, CategoryColumn):
             yield from alike_notes(column.levels, f"texts in column {column.name!r}")
-            yield from sign_notes(column.levels, column.name)
+            if column.name not in encoder.category:  # else it is known
+                yield from sign_notes(column.levels, column.name)
         elif isinstance(column, DateColumn):
             yield (
                 f"dates in column {column.name!r} ({column.form}) became {', '.join(column.parts)}"
                 f"; category={column.name!r} treats them as texts"
             )
-    free = [column.name for column in columns if isinstance(column, TextColumn)]
+    free = [column.name for column in encoder.columns_ if isinstance(column, TextColumn)]
     if free:
-        yield f"{columns_listed(free)} treated as free text, encoded by character sequences"
-    yield from _left_out_notes(left_out)
+        frame, most = X.rename(columns=str), min(MOST_LEVELS, len(X) // 2)
+        # Texts that recur may be meant as categories.
+        again = [n for n in free if n not in encoder.text and frame[n].nunique() <= most]
+        given = again[0] if len(again) == 1 else again
+        levels = f"; category={given!r} makes a feature of each level" if again else ""
+        how = "treated as free text, encoded by character sequences"
+        yield f"{columns_listed(free)} {how}{levels}"
+    yield from _left_out_notes(encoder.left_out_)
 
 
 def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:

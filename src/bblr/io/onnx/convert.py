@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
 from bblr._numeric.tensors import as_numpy
@@ -107,7 +109,9 @@ def to_onnx(model: Any, X: Any, *, zipmap: Any = False, **settings: Any) -> Any:
         If the kernel is precomputed or a callable, if labels are neither whole numbers of 64 bits
         nor texts, or if X has other columns than the model knows.
     TypeError
-        If it is no estimator, or a :class:`~bblr.structured.JointModel`.
+        If it is no estimator, or is or holds a classifier that a graph would not repeat: a
+        :class:`~bblr.structured.JointModel`, a :class:`~bblr.RobustClassifier` (convert its
+        ``estimator_``), or a threshold tuned or fixed by scikit-learn.
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
 
@@ -139,6 +143,8 @@ def to_onnx(model: Any, X: Any, *, zipmap: Any = False, **settings: Any) -> Any:
         model = model.to_local()
     if zipmap not in (False, True, "columns"):
         raise ValueError(f"zipmap must be False, True or 'columns', got {zipmap!r}.")
+    for part in _classifiers(model):
+        _check_converts(part)
     register_converters()
     types = settings.pop("initial_types", None)
     types = initial_types(model, X) if types is None else types
@@ -149,6 +155,33 @@ def to_onnx(model: Any, X: Any, *, zipmap: Any = False, **settings: Any) -> Any:
         )
     options = {**settings.pop("options", {}), "zipmap": zipmap}
     return _skl2onnx().to_onnx(model, initial_types=types, options=options, **settings)
+
+
+def _classifiers(model: Any) -> Iterator[Any]:
+    """Yield a fitted classifier and those inside it."""
+    if isinstance(model, dict | list | tuple):
+        for part in model.values() if isinstance(model, dict) else model:
+            yield from _classifiers(part)
+    elif hasattr(model, "predict") or hasattr(model, "predict_proba"):
+        yield model
+        # A search also holds the classifier it started from.
+        given = () if hasattr(model, "best_estimator_") else ("steps", "estimator")
+        for name, part in vars(model).items():
+            if name.endswith("_") or name in given:
+                yield from _classifiers(part)
+
+
+def _check_converts(model: Any) -> None:
+    """Raise a TypeError for a classifier that skl2onnx does not know, or not whole."""
+    name = type(model).__name__
+    if isinstance(model, TunedThresholdClassifierCV | FixedThresholdClassifier):
+        raise TypeError(
+            f"{name} has a threshold of its own, which skl2onnx leaves out; convert the "
+            "classifier inside it, estimator_, and apply the threshold to its probabilities."
+        )
+    if type(model).__module__.startswith("bblr.") and not isinstance(model, CONVERTED):
+        inside = "; convert the classifier inside it, estimator_" * hasattr(model, "estimator_")
+        raise TypeError(f"{name} has no form in ONNX{inside}.")
 
 
 def _skl2onnx() -> Any:

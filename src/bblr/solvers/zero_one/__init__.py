@@ -11,7 +11,7 @@ from bblr.solvers.zero_one.proofs.boxes import Boxes
 from bblr.solvers.zero_one.proofs.exact import Enumeration
 from bblr.solvers.zero_one.proofs.mip import BranchAndCut
 from bblr.solvers.zero_one.separable import separate, separating
-from bblr.solvers.zero_one.vertex_walk import VertexSearch
+from bblr.solvers.zero_one.vertex_walk import VertexSearch, sweep
 
 __all__ = [
     "Boxes",
@@ -28,5 +28,6 @@ __all__ = [
     "ZeroOneSolution",
     "separate",
     "separating",
+    "sweep",
     "widest",
 ]

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 # Allowance for rounding in sums of weights, as a share of the largest weight.
 _ROUNDING = 1e-6
+# Columns to sort by before rows are compared whole, and up to how many are sorted by one by one.
+_KEY, _NARROW = 4, 16
 # Beyond this, products with weights overflow.
 _LARGEST = 1e305
 
@@ -69,21 +71,21 @@ class ZeroOneProblem:
     def from_data(cls, X: Floats, y: Floats, weight: Floats, fit_intercept: bool = True) -> Self:
         """Merge equal rows and scale the features."""
         kept = weight > 0
-        points, group = np.unique(X[kept], axis=0, return_inverse=True)
+        points, group = distinct(X[kept])
         if points.size and not max(points.max(), -points.min()) <= _LARGEST:
             raise ValueError(
                 f"X holds numbers beyond {_LARGEST:g}, whose scores would not be finite. Divide "
                 "them by a constant, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
         positive = y[kept] > 0
-        group = group.ravel()
         up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
         down = np.bincount(group, weight[kept] * ~positive, len(points)).astype(np.float64)
         # Squares of very large or small numbers overflow or underflow.
         units = _units(points)
-        centre, scale = _centre_scale(points / units, up + down, fit_intercept)
+        plain = points / units
+        centre, scale = _centre_scale(plain, up + down, fit_intercept)
         scale = np.where(scale * units > 0, scale, 1.0)  # a part of the least float is none
-        standard = (points / units - centre) / scale
+        standard = (plain - centre) / scale
         base = np.minimum(up, down)
         if not fit_intercept:
             # The score of a row of zeros is zero, which is an error for either label.
@@ -166,6 +168,31 @@ class ZeroOneProblem:
 _LARGEST_POWER = 500
 
 
+def distinct(points: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the distinct rows in lexicographic order, and which of them each row is.
+
+    As `np.unique`, in half the time: few rows agree in all of the first columns, and only these
+    are sorted by the others.
+    """
+    order = np.lexsort(points[:, :_KEY].T[::-1])
+    rows = points[order]
+    alike = np.zeros(len(points) + 1, dtype=bool)
+    alike[1:-1] = (rows[1:, :_KEY] == rows[:-1, :_KEY]).all(axis=1)
+    unsure = np.flatnonzero(alike[1:] | alike[:-1])
+    if len(unsure):
+        some = rows[unsure]
+        if some.shape[1] <= _NARROW:
+            place = np.lexsort(some.T[::-1])
+        else:
+            place = np.unique(some, axis=0, return_inverse=True)[1].ravel().argsort()
+        order[unsure], rows[unsure] = order[unsure[place]], some[place]
+    new = np.ones(len(points), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    group = np.empty(len(points), dtype=np.intp)
+    group[order] = np.cumsum(new) - 1
+    return rows[new], group
+
+
 def _whole(weight: Floats) -> bool:
     # Beyond 2^53 whole numbers have gaps.
     return bool(np.all(weight == np.round(weight)) and weight.sum() < 2.0**53)
@@ -179,7 +206,8 @@ def _units(points: Floats) -> Floats:
 
 def _centre_scale(points: Floats, weight: Floats, fit_intercept: bool) -> tuple[Floats, Floats]:
     d = points.shape[1]
-    centre = np.average(points, axis=0, weights=weight) if fit_intercept else np.zeros(d)
-    scale = np.sqrt(np.average((points - centre) ** 2, axis=0, weights=weight))
+    column, total = weight[:, None], weight.sum()
+    centre = (points * column).sum(axis=0) / total if fit_intercept else np.zeros(d)
+    scale = np.sqrt(((points - centre) ** 2 * column).sum(axis=0) / total)
     flat = ~(scale > 1e-12 * np.abs(points).max(axis=0, initial=0.0))
     return centre, np.where(flat, 1.0, scale)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bblr._numeric.threads import num_threads
 from bblr._numeric.vertices import vertex_walk
+from bblr._numeric.zero_one import exact_line
 from bblr.solvers.zero_one.certificates import widest
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.progress import Floats, Progress, ZeroOneSolution
@@ -114,6 +115,25 @@ class VertexSearch:
         reason = progress.limit if progress.expired else "walks ended"
         done = progress.loss <= problem.base
         return progress.solution("no avoidable errors left" if done else reason)
+
+
+def sweep(problem: ZeroOneProblem, theta: Floats, progress: Progress) -> None:
+    """Go to the best point along each principal direction of the rows in turn, the weakest first.
+
+    Where rows vary least a smooth fit knows least. A line costs one sort, so this finds much of
+    what there is before a walk has chosen its first vertex.
+    """
+    if progress.expired:
+        return
+    directions = np.linalg.eigh(problem.rows.T @ problem.rows)[1].T
+    theta, ones = theta.copy(), np.ones(len(problem.rows))
+    score = problem.rows @ theta
+    for direction, change in zip(directions, directions @ problem.rows.T, strict=True):
+        step, best, here = exact_line(score, change, ones, problem.weight)
+        if best < here:
+            theta += step * direction
+            score += step * change
+            progress.found(theta, problem.loss(theta))
 
 
 def _repair(problem: ZeroOneProblem, progress: Progress) -> None:

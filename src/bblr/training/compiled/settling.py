@@ -88,29 +88,41 @@ def _inverse_factor(Zt, weight, l2, penalised, total):
 
 @njit(**INLINE)
 def _row_variances(Zt, inverse, out):
-    """Write the variance of the score of each row under the covariance inverse' inverse."""
+    """Write the variance of the score of each row under the covariance inverse' inverse.
+
+    Four rows of the factor and four columns at a time share one look at both.
+    """
     size, n = Zt.shape
-    last, along = size - 1, np.empty(_ROWS)
+    last, along = size - 1, np.empty((4, _ROWS))
+    # Beyond the diagonal and beyond the last row the factor is zero.
+    padded = np.empty((size + 3, size + 3))
+    for j in range(size + 3):
+        for k in range(size + 3):
+            padded[j, k] = inverse[j, k] if j < size and k <= j else 0.0
     for start in range(0, n, _ROWS):
         own = out[start : min(start + _ROWS, n)]
-        stop, part = start + len(own), along[: len(own)]
+        stop = start + len(own)
+        p, q, r, s = along[0], along[1], along[2], along[3]
         for i in range(len(own)):
             own[i] = 0.0
-        for j in range(size):
-            for i in range(len(part)):
-                part[i] = 0.0
-            # Four columns at a time; beyond the diagonal the factor is zero.
+        for j in range(0, size, 4):
+            for i in range(len(own)):
+                p[i] = q[i] = r[i] = s[i] = 0.0
             for k in range(0, j + 1, 4):
                 t, u = Zt[k, start:stop], Zt[min(k + 1, last), start:stop]
                 v, w = Zt[min(k + 2, last), start:stop], Zt[min(k + 3, last), start:stop]
-                a = inverse[j, k]
-                b = inverse[j, k + 1] if k < j else 0.0
-                c = inverse[j, k + 2] if k + 1 < j else 0.0
-                d = inverse[j, k + 3] if k + 2 < j else 0.0
-                for i in range(len(part)):
-                    part[i] += a * t[i] + b * u[i] + c * v[i] + d * w[i]
-            for i in range(len(part)):
-                own[i] += part[i] * part[i]
+                f = padded[j : j + 4, k : k + 4]
+                pt, pu, pv, pw = f[0, 0], f[0, 1], f[0, 2], f[0, 3]
+                qt, qu, qv, qw = f[1, 0], f[1, 1], f[1, 2], f[1, 3]
+                rt, ru, rv, rw = f[2, 0], f[2, 1], f[2, 2], f[2, 3]
+                st, su, sv, sw = f[3, 0], f[3, 1], f[3, 2], f[3, 3]
+                for i in range(len(own)):
+                    p[i] += pt * t[i] + pu * u[i] + pv * v[i] + pw * w[i]
+                    q[i] += qt * t[i] + qu * u[i] + qv * v[i] + qw * w[i]
+                    r[i] += rt * t[i] + ru * u[i] + rv * v[i] + rw * w[i]
+                    s[i] += st * t[i] + su * u[i] + sv * v[i] + sw * w[i]
+            for i in range(len(own)):
+                own[i] += p[i] * p[i] + q[i] * q[i] + r[i] * r[i] + s[i] * s[i]
 
 
 @njit(**JIT)
