@@ -181,6 +181,7 @@ class Objective(Generic[LossT]):
         gammas: Sequence[float],
         rules: Sequence[Any],
         first_rules: Sequence[Any],
+        scored: Floats,
     ) -> tuple[Floats, Floats]:
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
         first = self.weight if first_weight is None else first_weight
@@ -188,7 +189,7 @@ class Objective(Generic[LossT]):
             self.columns, self._lengths, self.y, self.weight, first,
             self.loss.fused, np.array(gammas), self.l2, self.design.n_features,
             small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
-            min(1.0, float(first.max())), self.total, sample_rows(self.size),
+            min(1.0, float(first.max())), self.total, sample_rows(self.size), scored,
         )  # fmt: skip
 
     @property
@@ -263,7 +264,9 @@ class Objective(Generic[LossT]):
 
     def training_errors(self, theta: Floats, raw: Vector | None = None) -> float:
         """Return the zero-one loss, with the weights that rows had before leverage was bounded."""
-        return self.unbounded().errors(theta, raw)
+        raw = self.scores(theta) if raw is None else raw
+        weight = self.weight if self.counted is None else self.counted
+        return self.rows.errors(self.loss, self.y, raw, weight)
 
     def rmatvec(self, residual: Vector) -> Floats:
         """Return the product of the transposed data with a per-row vector, for one score."""
@@ -304,7 +307,9 @@ class Objective(Generic[LossT]):
 
     def with_penalty(self, penalty: Penalty) -> Self:
         """Return the same objective under another penalty."""
-        return replace(self, penalty=penalty)
+        return type(self)(
+            self.loss, penalty, self.design, self.y, self.weight, self.counted, self.each
+        )
 
     def bounded(self, limit: float) -> Self:
         """Return the same objective with the leverage of far rows bounded (Mallows' weights)."""

@@ -5,8 +5,11 @@ import pytest
 from scipy import sparse
 
 from bblr import BBLRClassifierCV
+from bblr.designs import ScaledDesign, make_design
 from bblr.losses import Plateaus
-from bblr.training.cross_validation import Path
+from bblr.solvers import LBFGS, FisherScoring
+from bblr.training.cross_validation import FoldRows, Path
+from bblr.training.folds import Fold
 from bblr.training.search import Slam, _error
 
 
@@ -134,3 +137,31 @@ def test_a_heavy_row_races_as_its_copies(seed):
     other = BBLRClassifierCV(cv=copies, l2s=[3.0, 0.3]).fit(X[times], y[times])
     found = [trial.error for trial in other.trials_]
     np.testing.assert_allclose(found, [trial.error for trial in one.trials_], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("classes", "descent"), [(2, FisherScoring(1e-10)), (3, LBFGS(1e-10))])
+@pytest.mark.parametrize("leverage", [None, 3.0])
+def test_a_fold_without_the_rows_held_out_is_that_in_which_they_weigh_nothing(
+    classes, descent, leverage
+):
+    rng = np.random.default_rng(classes)
+    X, codes = rng.normal(size=(260, 4)), np.arange(260) % classes
+    X[:, 0] += codes
+    y = 2.0 * codes - 1.0 if classes == 2 else codes
+    order, weight = rng.permutation(260), rng.integers(0, 3, 260).astype(np.float64)
+    fold = Fold(np.sort(order[60:]), np.sort(order[:60]))
+    plateaus = Plateaus.symmetric(0.1, classes)
+    paths = [Path(plateaus, l2, (1.0, 2.0, 4.0), leverage) for l2 in (0.3, 3.0)]
+    small, general = (ScaledDesign(make_design(X), weight, True) for _ in range(2))
+    vars(general)["columns"] = None
+
+    def scores(own, paths, descent):
+        stages = [stage for path in own.walks(descent, paths) for stage in path]
+        return np.array([own.held(raw) for _, raw in stages])
+
+    copied, whole = (FoldRows(design, y, weight, fold) for design in (small, general))
+    found = scores(copied, paths, descent)
+    assert found.shape[:2] == (6, 60)
+    np.testing.assert_allclose(found, scores(whole, paths, descent), rtol=1e-4, atol=1e-4)
+    # The beginning of a path that has been walked is known.
+    np.testing.assert_array_equal(scores(copied, [paths[1].until(1)], None), found[3:5])

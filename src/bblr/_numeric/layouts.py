@@ -127,6 +127,10 @@ class OneScore:
         """Return the probability of each class, a column each."""
         return namespace(probability).stack([1.0 - probability, probability], 1)
 
+    def of_class(self, probability: Any, codes: Any) -> Any:
+        """Return the probability of the class of each row."""
+        return np.where(codes == 1, probability, 1.0 - probability)
+
     def own_side(self, decision: Any, probability: Any) -> Any:
         """Return probabilities on the side of 1/2 that the decision is on, whatever is rounded."""
         xp = namespace(decision)
@@ -251,6 +255,10 @@ class SeveralScores:
     def table(self, probability: Any) -> Any:
         """Return the probability of each class, a column each."""
         return probability
+
+    def of_class(self, probability: Any, codes: Any) -> Any:
+        """Return the probability of the class of each row."""
+        return probability[np.arange(len(codes)), codes]
 
     def own_side(self, decision: Any, probability: Any) -> Any:
         """Return probabilities of which the largest score has the largest, whatever is rounded."""

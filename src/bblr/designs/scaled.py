@@ -137,8 +137,11 @@ class ScaledDesign:
             return None
         few = copy(self)
         few.design, few.rows = design, design.rows
-        for of_all_rows in ("square_lengths", "_reach", "columns", "kernel_columns", "_moving"):
+        for of_all_rows in ("square_lengths", "reach", "columns", "kernel_columns", "_moving"):
             vars(few).pop(of_all_rows, None)
+        columns = vars(self).get("columns")
+        if columns is not None:
+            few.columns = np.take(columns, rows, axis=1)
         return few
 
     @cached_property
@@ -276,12 +279,9 @@ class ScaledDesign:
             return squares if self.fit_intercept else squares + 1.0
         return self.design.square_norm(self.centre, self.scale) + 1.0
 
-    def lengths(self, rows: NDArray[np.intp]) -> Floats:
-        """Return the squared lengths of some rows, as `leverage` has them."""
-        return self.rows.local(self.rows.pick(self._reach, rows))
-
     @cached_property
-    def _reach(self) -> Vector:
+    def reach(self) -> Vector:
+        """The squared length of each row, as `leverage` has it."""
         if not (self.rare & (self.scale < np.inf)).any():
             return self.square_lengths
         # In mostly-zero columns a long row is one with many entries, not an outlier.
@@ -294,7 +294,7 @@ class ScaledDesign:
         square of the excess; its influence on a weight then falls with its distance instead of
         growing. Columns that are mostly zero do not count towards the length.
         """
-        length = self._reach
+        length = self.reach
         return self.rows.falloff(length, limit * self.rows.median(length, weight))
 
     @cached_property

@@ -269,14 +269,14 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
 @njit(**JIT)
 def newton_path(
     Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, rules, first_rules, unit,
-    first_unit, total, most,
+    first_unit, total, most, scored,
 ):  # fmt: skip
-    """Descend at each gamma from where the last descent ended; return all ends and their scores.
+    """Descend at each gamma from where the last descent ended; return all ends.
 
-    The first descent starts from the fit under other weights, or from zero where that is to take
-    no step.
+    With them come the scores that the rows to be `scored` have there. The first descent starts
+    from the fit under other weights, or from zero where that is to take no step.
     """
-    size, n = Zt.shape
+    size, n = scored.shape
     thetas, raws = np.empty((len(gammas), size)), np.empty((len(gammas), n))
     code, low_positive, low_negative, span = fused[0], fused[2], fused[3], fused[4]
     theta = np.zeros(size)
@@ -286,9 +286,15 @@ def newton_path(
         own, ruled, counted = weight, rules, unit
         if k < 0:
             own, ruled, counted = first_weight, first_rules, first_unit
-        theta, _, raw, _, _ = newton_descent(
+        theta, _, _, _, _ = newton_descent(
             Zt, length, y, own, stage, l2, penalised, theta, ruled, counted, total, most
         )
         if k >= 0:
-            thetas[k], raws[k] = theta, raw
+            thetas[k], raw = theta, raws[k]
+            for i in range(n):
+                raw[i] = 0.0
+            for j in range(size):
+                column = scored[j]
+                for i in range(n):
+                    raw[i] += theta[j] * column[i]
     return thetas, raws

@@ -26,10 +26,10 @@ from bblr.kernel.sparsify import HeldOut, Sparsify
 from bblr.losses import Plateaus
 from bblr.solvers import Stage
 from bblr.training.callbacks import with_callbacks
-from bblr.training.cross_validation import Path, Validation, held_out_link, shared_weight
+from bblr.training.cross_validation import Path, Validation, held_out_link
 from bblr.training.folds import makes_folds
 from bblr.training.monitor import FitMonitor
-from bblr.training.probabilities import SCORINGS, Calibrated, fit_link
+from bblr.training.probabilities import SCORINGS, Calibrated, fit_link, shared_weight
 from bblr.training.start import PRIORS, resolve_prior
 
 

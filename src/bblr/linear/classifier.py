@@ -271,10 +271,10 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
                 objective, theta = found.objective, found.theta
-                monitor.log(
-                    f"l2 {penalty_of(objective):.4g}, plateaus "
-                    f"{np.round(objective.loss.low, 3).tolist()} after {found.rounds} rounds"
-                )
+                if self.verbose:
+                    low = np.round(objective.loss.low, 3).tolist()
+                    settings = f"l2 {penalty_of(objective):.4g}, plateaus {low}"
+                    monitor.log(f"{settings} after {found.rounds} rounds")
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
                     self.leverage_ = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from numbers import Integral
 from typing import Any
 
@@ -20,7 +21,7 @@ def margin(y: Any, raw: Any) -> Floats:
 
 def check_gamma(gamma: float) -> None:
     """Raise a ValueError unless gamma is a positive, finite number."""
-    if not (np.isfinite(gamma) and gamma > 0):
+    if not (isfinite(gamma) and gamma > 0):
         raise ValueError(f"gamma must be a positive, finite number, got {gamma!r}.")
 
 
@@ -30,7 +31,7 @@ def number(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, got {value!r}.") from None
-    if not np.isfinite(number):
+    if not isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}.")
     return number
 
@@ -43,7 +44,7 @@ def vector(name: str, values: Any) -> tuple[float, ...]:
         raise ValueError(f"{name} must be a sequence of numbers, got {values!r}.") from None
     if len(numbers) < 2:
         raise ValueError(f"{name} must hold a number for each of two or more classes.")
-    if not np.isfinite(numbers).all():
+    if not all(map(isfinite, numbers)):
         raise ValueError(f"{name} must be finite, got {values!r}.")
     return numbers
 

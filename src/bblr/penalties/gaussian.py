@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ class Gaussian:
     l2: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.l2) and self.l2 >= 0):
+        if not (isfinite(self.l2) and self.l2 >= 0):
             raise ValueError(f"l2 must be a finite number of at least 0, got {self.l2!r}.")
 
     def value(self, theta: Floats) -> float:

@@ -109,7 +109,7 @@ class Annealing:
             theta = moved.theta
         else:
             return replace(moved, n_iter=n_iter, reason="round limit")
-        return replace(found, n_iter=n_iter)
+        return found if n_iter == found.n_iter else replace(found, n_iter=n_iter)
 
 
 def geometric(gamma_min: float, gamma_max: float, growth: float) -> tuple[float, ...]:

@@ -84,7 +84,11 @@ class FisherScoring:
         return Solution(here.theta, here.value, float("nan"), reason, n_iter, raw=here.raw)
 
     def small_path(
-        self, objective: Pathed, first_weight: Floats | None, gammas: tuple[float, ...]
+        self,
+        objective: Pathed,
+        first_weight: Floats | None,
+        gammas: tuple[float, ...],
+        scored: Floats,
     ) -> tuple[Floats, Floats]:
         """Anneal over the gammas on a small table in one compiled call.
 
@@ -96,14 +100,16 @@ class FisherScoring:
             Weights of the fit to start from; None starts from zero.
         gammas : tuple of float
             Sharpness of each stage.
+        scored : ndarray of shape (n_parameters, n_scored)
+            Rows to be scored, a column after the other.
 
         Returns
         -------
-        thetas, raws : ndarray of shape (n_gammas, n_parameters) and (n_gammas, n_rows)
-            The parameters at the end of each stage, and their scores.
+        thetas, raws : ndarray of shape (n_gammas, n_parameters) and (n_gammas, n_scored)
+            The parameters at the end of each stage, and the scores there.
         """
         first = replace(self, max_iter=0 if first_weight is None else _FIRST)
-        return objective.newton_path(first_weight, gammas, self.rules, first.rules)
+        return objective.newton_path(first_weight, gammas, self.rules, first.rules, scored)
 
     @property
     def rules(self) -> tuple[float, int, float, float, float, int, float]:

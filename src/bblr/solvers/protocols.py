@@ -112,8 +112,9 @@ class Pathed(Protocol):
         gammas: Sequence[float],
         rules: Sequence[float],
         first_rules: Sequence[float],
+        scored: Floats,
     ) -> tuple[Floats, Floats]:
-        """Return the parameters and the scores at the end of each stage."""
+        """Return the parameters at the end of each stage, and the scores of some rows there."""
 
 
 class Descent(Protocol):

@@ -27,8 +27,9 @@ from bblr.training.probabilities import (
     Calibrated,
     fit_link,
     likeliest_plateaus,
-    one_scale,
+    pooled,
     row_losses,
+    shared_weight,
 )
 from bblr.training.start import (
     LOOSE,
@@ -45,8 +46,8 @@ Floats = NDArray[np.float64]
 
 # Rows on another chip or machine up to which their scores are fetched.
 _FETCHED = 1_000_000
-# Held-out scores that differ by no more rank nothing.
-_NO_SPREAD = 1e-9
+# Rows held out by a fold up to which the scores of all paths are kept.
+_FEW_HELD = 4096
 
 
 class Path(NamedTuple):
@@ -70,11 +71,6 @@ class Trial(NamedTuple):
 
     path: Path
     error: float
-
-
-def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
-    """Return the weight of each held-out score: a row held out thrice has a third in each."""
-    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,57 +198,105 @@ class Validation:
         self, what: str, folds: Sequence[Fold], work: Callable[..., Any], *of: Any
     ) -> list[Any]:
         n_jobs = 1 if self.design.design.is_remote else self.n_jobs
-        arguments = [
-            (self.design, self.labels, self._fold_weights(fold), self.descent, fold, *of)
-            for fold in folds
-        ]
+        arguments = [(self._fold_rows(fold), self.descent, *of) for fold in folds]
         small = self.design.columns is not None and n_jobs is None
         return self.monitor.in_parallel(what, "fold", work, arguments, n_jobs, threads=small)
 
-    def _fold_weights(self, fold: Fold) -> FoldWeights:
-        known = self._known_weights.get(id(fold))
+    def _fold_rows(self, fold: Fold) -> FoldRows:
+        known = self._known_rows.get(id(fold))
         if known is None:
-            kept = self.design.rows.only(self.weights, fold.train)
-            known = FoldWeights(self.design, kept)
+            known = FoldRows(self.design, self.labels, self.weights, fold)
             # Kept for all paths where they are few.
             if self.design.columns is not None:
-                self._known_weights[id(fold)] = known
+                self._known_rows[id(fold)] = known
         return known
 
     @cached_property
-    def _known_weights(self) -> dict[int, FoldWeights]:
+    def _known_rows(self) -> dict[int, FoldRows]:
         return {}
 
 
-class FoldWeights:
-    """Weights of the rows that a fold trains on, with and without bounds on leverage.
+class FoldRows:
+    """The rows that a fold trains on, with their weights, and those that it holds out.
+
+    Of a small table they are copied: the rows held out would take a fifth of every pass. Elsewhere
+    they have a weight of 0.
 
     Parameters
     ----------
     design : ScaledDesign
-        All training rows.
-    kept : row vector
-        Weights; those of held-out rows are 0.
+        All rows.
+    labels, weights : row vector
+        Their labels and weights.
+    fold : Fold
+        Which ones to train on and to hold out.
     """
 
-    def __init__(self, design: ScaledDesign, kept: Vector) -> None:
-        self.design = design
-        self.kept = kept
-        self._first: dict[float | None, Vector | None] = {}
-        self._bounded: dict[float | None, Vector] = {None: kept}
+    def __init__(self, design: ScaledDesign, labels: Vector, weights: Vector, fold: Fold) -> None:
+        self.every, self.fold = design, fold
+        self.labels = labels
+        self._kept = design.rows.only(weights, fold.train)
+        self._weights: dict[float | None, tuple[Vector, Vector | None]] = {}
+        self._walked: dict[Path, dict[tuple[float, ...], list[Vector]]] = {}
 
-    def bounded(self, limit: float | None) -> Vector:
-        """Return the weights under a bound."""
-        if limit is not None and limit not in self._bounded:
-            self._bounded[limit] = self.kept * self.design.leverage(limit, self.kept)
-        return self._bounded[limit]
+    @cached_property
+    def _own(self) -> tuple[ScaledDesign, Vector, Any]:
+        """The design to train on, its labels, and which rows it has; None for all."""
+        y = plain_view(self.labels)
+        if self.every.columns is not None:
+            own = np.flatnonzero(self._kept > 0)
+            few = self.every.taken(own)
+            if few is not None:
+                return few, y[own], own
+        return self.every, y, None
 
-    def first(self, limit: float | None) -> Vector | None:
-        """Return the weights of the fit to start from, None to start from zero."""
-        if limit not in self._first:
-            weight = self.bounded(limit)
-            self._first[limit] = start_weight(self.design, weight)
-        return self._first[limit]
+    @cached_property
+    def _held(self) -> Floats | None:
+        """The rows held out, a column after the other, where those to train on are copied."""
+        columns = self.every.columns
+        if columns is None or self._own[2] is None:
+            return None
+        return np.take(columns, self.fold.test, axis=1)
+
+    def held(self, raw: Vector) -> Floats:
+        """Return the scores of the rows held out, given those that `walks` yields."""
+        found: Floats = raw
+        return found if self._held is not None else self.every.rows.local(raw)[self.fold.test]
+
+    def weights(self, limit: float | None) -> tuple[Vector, Vector | None]:
+        """Return the weights under a bound, and those to start with; None to start from zero."""
+        if limit not in self._weights:
+            weight, own = self._kept, self._own[2]
+            if limit is not None:
+                weight = weight * self.every.leverage(limit, weight)
+            first = start_weight(self.every, weight)
+            if own is not None:
+                weight, first = weight[own], None if first is None else first[own]
+            self._weights[limit] = weight, first
+        return self._weights[limit]
+
+    def walks(
+        self, descent: Any, paths: Sequence[Path]
+    ) -> Iterator[list[tuple[BetaBernoulli, Vector]]]:
+        """Yield, path by path, the losses of its stages with the scores there."""
+        for path in paths:
+            losses = _stage_losses(path.prior, path.gammas)
+            yield list(zip(losses, self._ends(path, losses[0], descent), strict=True))
+
+    def _ends(self, path: Path, loss: BetaBernoulli, descent: Any) -> list[Vector]:
+        """Return the scores at the end of each stage; those of a path walked before are known."""
+        gammas, held = path.gammas, self._held
+        walked = self._walked.setdefault(path._replace(gammas=()), {})
+        for known, ends in walked.items():
+            if known[: len(gammas)] == gammas:
+                return ends[: len(gammas)]
+        design, y, _ = self._own
+        weight, first = self.weights(path.leverage)
+        objective = Objective(loss, gaussian(path.l2, loss), design, y, weight)
+        ends = walk(objective, first, gammas, descent, held)
+        if held is not None and held.shape[1] <= _FEW_HELD:
+            walked[gammas] = ends
+        return ends
 
 
 def held_out_link(validation: Validation, path: Path) -> Calibrated:
@@ -278,30 +322,25 @@ def pooled_link(parts: Sequence[Floats], validation: Validation) -> Calibrated:
     return fit_link(decision, validation.y[rows], weight, free=free)
 
 
-def pooled(
-    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the decision values of the folds that vary, on one scale, and their rows."""
-    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
-    said = said or list(range(len(parts)))
-    weights = [weight[folds[k].test] for k in said]
-    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
-    return decision, np.concatenate([folds[k].test for k in said])
-
-
 def walk(
-    objective: Fitted, first: Vector | None, gammas: tuple[float, ...], descent: Any
-) -> list[tuple[Floats, Vector]]:
-    """Return the parameters at the end of each stage of a path, and their scores.
+    objective: Fitted,
+    first: Vector | None,
+    gammas: tuple[float, ...],
+    descent: Any,
+    scored: Floats | None,
+) -> list[Vector]:
+    """Return scores at the end of each stage of a path.
 
-    `first` are the weights of the fit to start from, None to start from zero.
+    `first` are the weights of the fit to start from, None to start from zero; `scored` the rows to
+    score, a column after the other, None for those of the objective.
     """
     if objective.newton_columns is not None and hasattr(descent, "small_path"):
-        thetas, raws = descent.small_path(objective, first, gammas)
+        rows = objective.newton_columns if scored is None else scored
+        thetas, raws = descent.small_path(objective, first, gammas, rows)
         size = np.abs(thetas[:, : objective.design.n_features]).max(axis=1)
         doubtful = np.flatnonzero(size * gammas <= MAY_BE_FLAT)
         if not any(is_flat(objective.with_gamma(gammas[k]), thetas[k]) for k in doubtful):
-            return list(zip(thetas, raws, strict=True))
+            return list(raws)
     theta = np.zeros(objective.size)
     if first is not None:
         start = make_start(objective, descent.tol / LOOSE)
@@ -314,19 +353,11 @@ def walk(
             # Nothing leads back from a plateau; the fit without them may lead around it.
             end = descent.minimise(stage, plain_start(stage, descent.tol / LOOSE))
         theta = end.theta
-        found.append((theta, stage.scores(theta) if end.raw is None else end.raw))
+        if scored is not None:
+            found.append(stage.loss.layout.joined(scored.T @ stage.by_score(theta).T))
+        else:
+            found.append(stage.scores(theta) if end.raw is None else end.raw)
     return found
-
-
-def _walks(
-    design: ScaledDesign, y: Vector, weights: FoldWeights, descent: Any, paths: Sequence[Path]
-) -> Iterator[list[tuple[BetaBernoulli, Vector]]]:
-    """Yield, path by path, the losses of its stages with the scores of all rows."""
-    for path in paths:
-        weight, losses = weights.bounded(path.leverage), _stage_losses(path.prior, path.gammas)
-        objective = Objective(losses[0], gaussian(path.l2, losses[0]), design, y, weight)
-        ends = walk(objective, weights.first(path.leverage), path.gammas, descent)
-        yield [(loss, raw) for loss, (_, raw) in zip(losses, ends, strict=True)]
 
 
 @lru_cache(maxsize=256)
@@ -335,50 +366,32 @@ def _stage_losses(prior: Plateaus, gammas: tuple[float, ...]) -> tuple[BetaBerno
 
 
 def _fold_errors(
-    design: ScaledDesign,
-    y: Vector,
-    weights: FoldWeights,
-    descent: Any,
-    fold: Fold,
-    paths: Sequence[Path],
-    scored: Vector,
+    own: FoldRows, descent: Any, paths: Sequence[Path], scored: Vector
 ) -> list[Floats]:
     """Return the weight of the errors among held-out rows, at each gamma of each path."""
-    rows, y = design.rows, plain_view(y)
-    weight = rows.only(scored, fold.test)
+    rows, test, y = own.every.rows, own.fold.test, plain_view(own.labels)
+    if own.every.columns is not None:
+        weight = rows.local(scored)[test]
+        return [wrong @ weight for wrong in _fold_wrong(own, descent, paths)]
+    weight = rows.only(scored, test)
     return [
         np.array([rows.errors(loss, y, raw, weight) for loss, raw in stages])
-        for stages in _walks(design, y, weights, descent, paths)
+        for stages in own.walks(descent, paths)
     ]
 
 
-def _fold_wrong(
-    design: ScaledDesign,
-    y: Vector,
-    weights: FoldWeights,
-    descent: Any,
-    fold: Fold,
-    paths: Sequence[Path],
-) -> list[NDArray[np.bool_]]:
+def _fold_wrong(own: FoldRows, descent: Any, paths: Sequence[Path]) -> list[NDArray[np.bool_]]:
     """Return which held-out rows are errors, at each gamma of each path."""
-    y, local = plain_view(y), design.rows.local
-    own = local(y)[fold.test]
+    y = own.every.rows.local(own.labels)[own.fold.test]
     return [
-        np.array([loss.wrong(own, local(raw)[fold.test]) for loss, raw in stages])
-        for stages in _walks(design, y, weights, descent, paths)
+        np.array([loss.wrong(y, own.held(raw)) for loss, raw in stages])
+        for stages in own.walks(descent, paths)
     ]
 
 
-def _fold_decisions(
-    design: ScaledDesign,
-    y: Vector,
-    weights: FoldWeights,
-    descent: Any,
-    fold: Fold,
-    paths: Sequence[Path],
-) -> list[list[Floats]]:
+def _fold_decisions(own: FoldRows, descent: Any, paths: Sequence[Path]) -> list[list[Floats]]:
     """Return the decision values of held-out rows, at each gamma of each path."""
     return [
-        [loss.decision(design.rows.local(raw)[fold.test]) for loss, raw in stages]
-        for stages in _walks(design, plain_view(y), weights, descent, paths)
+        [loss.decision(own.held(raw)) for loss, raw in stages]
+        for stages in own.walks(descent, paths)
     ]

@@ -104,16 +104,19 @@ def draw_rows(objective: Fitted) -> Drawn | None:
         if table is None:
             return None
         Z = design.coordinates(table).T
-    weight = rows.local(rows.pick(objective.weight, chosen)).astype(np.float64)
+
+    def drawn(vector: Any) -> Any:
+        return rows.local(vector if n <= most else rows.pick(vector, chosen))
+
+    weight = drawn(objective.weight).astype(np.float64, copy=False)
     whole = weight
     if objective.counted is not None:
-        whole = rows.local(rows.pick(objective.counted, chosen)).astype(np.float64)
-    some = weight > 0
+        whole = drawn(objective.counted).astype(np.float64, copy=False)
+    y, some = drawn(objective.y), weight > 0
     if not some.all():
         kept = np.flatnonzero(some)
-        weight, whole, chosen = weight[kept], whole[kept], chosen[kept]
+        weight, whole, y = weight[kept], whole[kept], y[kept]
         Z = np.ascontiguousarray(Z.T[:, kept]).T if near is _HERE else Z[near.vector(kept)]
-    y = rows.local(rows.pick(objective.y, chosen))
     share = rows.total(objective.weight) / float(weight.sum()) if n > most else 1.0
     # What is left out is one example, with the weight that the bound on leverage leaves it.
     one: Any = 1.0

@@ -103,6 +103,9 @@ class Settled:
     theta: Floats
     n_iter: int
     rounds: int
+    # The scores of all rows that count, and the weights of those, where they are at hand.
+    raw: Floats | None = None
+    weight: Floats | None = None
 
 
 def first_penalty(design: ScaledDesign) -> float:
@@ -129,9 +132,15 @@ def first_objective(
 
 def leverage_limit(objective: Fitted) -> float:
     """Return the bound on leverage that suits the tails: few rows may lie beyond it."""
-    design, some = objective.design, some_of(objective.n_rows, _SOME_ROWS)
-    own = design.rows.local(design.rows.pick(objective.weight, some))
-    length, own = design.lengths(some)[own > 0], own[own > 0]
+    design = objective.design
+    length, own = design.reach, objective.weight
+    if objective.n_rows > _SOME_ROWS:
+        some = some_of(objective.n_rows, _SOME_ROWS)
+        length, own = design.rows.pick(length, some), design.rows.pick(own, some)
+    length, own = design.rows.local(length), design.rows.local(own)
+    counts = own > 0
+    if not counts.all():
+        length, own = length[counts], own[counts]
     middle, far = quantiles(length, own, (0.5, 1.0 - _MOST_BEYOND))
     return max(_LEVERAGE, far / middle)
 
@@ -173,15 +182,21 @@ def settle(
     if objective.design.size > MAX_PARAMETERS or not unknown:
         return Settled(objective, theta, 0, 0)
     first = _settle(objective, theta, unknown, shares)
-    rows = first.objective.rows
-    raw = first.objective.scores(first.theta)
-    if rows.predicted(first.objective.loss, raw, first.objective.weight).all():
+    if _predicts_all(first):
         return first
     other = objective.unbounded() if unknown.leverage else objective
     if unknown.plateaus:
         other = with_plateaus(other, _WEAK * shares)
     second = _settle(other, plain_start(other, tol), unknown, shares)
     return min(first, second, key=_cost_alone)
+
+
+def _predicts_all(settled: Settled) -> bool:
+    """Whether every class is predicted for a row that counts."""
+    objective, raw, weight = settled.objective, settled.raw, settled.weight
+    if raw is None:
+        raw, weight = objective.scores(settled.theta), objective.weight
+    return bool(objective.rows.predicted(objective.loss, raw, weight).all())
 
 
 def _cost_alone(settled: Settled) -> float:
@@ -243,7 +258,7 @@ def _settle_few(
     limits = total + _STRAY + _TRUE, _MOST_LOW, _EM_STEPS
     l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
     n_iter, rounds, before = 0, 0, list[Any]()
-    theta = np.ascontiguousarray(theta)
+    theta, raw = np.ascontiguousarray(theta), None
     while rounds < _ROUNDS:
         rounds += 1
         fused = FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], 1.0 - low.sum())
@@ -261,7 +276,8 @@ def _settle_few(
         l2, low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
         if steady:
             break
-    return Settled(with_plateaus(with_penalty(objective, l2), low), theta, n_iter, rounds)
+    objective = with_plateaus(with_penalty(objective, l2), low)
+    return Settled(objective, theta, n_iter, rounds, raw if drawn.every else None, weight)
 
 
 def _ahead(

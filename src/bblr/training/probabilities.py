@@ -16,6 +16,7 @@ from bblr._numeric.threads import map_each
 from bblr.designs.matrix import MatrixDesign
 from bblr.losses import BetaBernoulli, Plateaus
 from bblr.solvers import Solution
+from bblr.training.folds import Fold
 from bblr.training.laplace import (
     MAX_PARAMETERS,
     draw_rows,
@@ -29,6 +30,8 @@ Floats = NDArray[np.float64]
 _FOLDS = 3
 # With fewer examples the base rate says more than they do.
 _LEAST_WEIGHT = 10.0
+# Held-out scores that differ by no more rank nothing.
+_NO_SPREAD = 1e-9
 # Rounding allowed when the cost of a link is compared with that of the base rate.
 _ROUNDING = 1e-9
 
@@ -103,6 +106,22 @@ def one_scale(parts: Sequence[Floats], weights: Sequence[Floats]) -> list[Floats
     return [part * (mean / s) if s > 0 else part for part, s in zip(parts, spreads, strict=True)]
 
 
+def shared_weight(weight: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Return the weight of each held-out score: a row held out thrice has a third in each."""
+    return weight[rows] / np.bincount(rows, minlength=len(weight))[rows]
+
+
+def pooled(
+    parts: Sequence[Floats], folds: Sequence[Fold], weight: Floats
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the decision values of the folds that vary, on one scale, and their rows."""
+    said = [k for k, part in enumerate(parts) if float(np.ptp(part, axis=0).max()) > _NO_SPREAD]
+    said = said or list(range(len(parts)))
+    weights = [weight[folds[k].test] for k in said]
+    decision = np.concatenate(one_scale([parts[k] for k in said], weights))
+    return decision, np.concatenate([folds[k].test for k in said])
+
+
 def _spread(scores: Floats, weight: Floats) -> float:
     """Return the weighted standard deviation of all scores about their means."""
     if not weight.sum() > 0:
@@ -118,14 +137,16 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     that they count for as much as they are worth; only if they are `free` to be shifted.
     """
     link = Link.fit(decision, y, weight)
-    codes = layout(decision).codes(y)
-    found = link.table(decision)
-    shares = np.bincount(codes, weight, found.shape[1]) / float(weight.sum())
-    at_base = -float(weight @ np.log(shares[codes]))
-    own = found[np.arange(len(codes)), codes]
+    form, total = layout(decision), float(weight.sum())
+    codes = form.codes(y)
+    held = np.bincount(codes, weight, form.n_classes(decision))
     # A class that no fold has held out has no base rate.
-    free = free and float(weight.sum()) >= _LEAST_WEIGHT and bool((shares > 0).all())
-    if not free or -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+    if not (free and total >= _LEAST_WEIGHT and held.all()):
+        return Calibrated(link, np.zeros(decision.shape[1:] or 1))
+    shares = held / total
+    at_base = -float(held @ np.log(shares))
+    own = form.of_class(link.probability(decision), codes)
+    if -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
