@@ -93,6 +93,8 @@ def fits(value: Any, kind: Any, sizes: Sizes) -> bool:
     if isinstance(kind, FunctionType):
         return kind(value, sizes)
     origin, parts = get_origin(kind), get_args(kind)
+    if hasattr(origin, "__value__"):  # what NDArray stands for, from NumPy 2.5 on
+        return fits(value, origin.__value__[parts], sizes)
     if origin in (Union, UnionType):
         return any(fits(value, part, sizes) for part in parts)
     if origin is Literal:
