@@ -15,7 +15,7 @@ from bblr.designs._kernels.passes import Passes
 from bblr.losses.fused import value_residual
 
 # Rows of a row-major block: they stay in the second cache between scores and gradient.
-WIDE = 64
+WIDE = 128
 # Rows come from memory one at a time, in the order in which they lie there: the processor fetches
 # ahead of one stream of addresses, and four at once take two to three times as long. Only where
 # `coef` outgrows the first cache, at this many numbers, do four rows that share its loads pay.
