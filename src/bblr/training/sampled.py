@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.training.laplace import MAX_PARAMETERS
 from bblr.training.marginal import Settled
 from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
@@ -77,8 +78,9 @@ def _anneal_all(
     found = robust_fit(objective, make_start(objective, tol), start)
     here = settle(objective, start if found is None else found.theta)
     settled = here.objective
-    if found is not None and settled is objective:
-        # The same problem but for the weights of long rows: a third of the passes less.
+    if found is not None and settled is objective and objective.design.size > MAX_PARAMETERS:
+        # The same problem but for the weights of long rows: a third of the passes less. Not where
+        # tables may be small, since descents on those remember nothing, and storage would count.
         annealing = replace(annealing, pairs=found.pairs)
     if here.about is not None:
         annealing = replace(annealing, precondition=here.about.precondition)
