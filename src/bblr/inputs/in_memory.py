@@ -98,7 +98,9 @@ class ArrayAdapter(Adapter):
         """
         kinds = (np.ndarray, csr_array, csr_matrix) if csr else (np.ndarray,)
         plain = self._is_plain(reset, kinds) and (not y or _are_labels(y[0], self.X.shape[0]))
-        if not plain or not surely_finite(self.X.data if issparse(self.X) else self.X):
+        if not plain:
+            return False
+        if not surely_finite(self.X if isinstance(self.X, np.ndarray) else self.X.data):
             return False
         if reset:
             self.estimator.n_features_in_ = self.X.shape[1]

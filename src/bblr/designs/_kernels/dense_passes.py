@@ -20,15 +20,16 @@ WIDE = 128
 # ahead of one stream of addresses, and four at once take two to three times as long. Only where
 # `coef` outgrows the first cache, at this many numbers, do four rows that share its loads pay.
 _LONG = 2048
-# Four rows of at most this many numbers lie close enough to be one stream.
-_SHORT = 64
+# Four rows lie close enough to be one stream: up to this many bytes each for products, up to this
+# many numbers for moments.
+_NARROW, _SHORT = 160, 64
 # Column-major blocks: long enough to amortise the loop over columns, short enough for L1.
 TALL = 1024
 
 
 @njit(**JIT)
 def _rows_times(X, coef, intercept, start, n, raw):
-    if X.shape[1] > _LONG:
+    if X.shape[1] > _LONG or X.shape[1] * X.itemsize <= _NARROW:
         four = n - n % 4
         _four_rows_times(X, coef, intercept, start, four, raw)
         _each_row_times(X, coef, intercept, start + four, n - four, raw[four:])
