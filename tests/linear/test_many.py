@@ -142,6 +142,14 @@ def test_sparse_rows_units_and_names_do_not_matter(wine):
     np.testing.assert_allclose(renamed.coef_, np.roll(dense.coef_, -1, axis=0), atol=1e-5)
 
 
+@pytest.mark.parametrize("gamma_max", [1.0, 2.0])
+def test_no_step_is_remembered_in_one_storage_alone(wine, gamma_max):
+    X, y = wine
+    model = BBLRClassifier("robust", l2=4.0, gamma_max=gamma_max)
+    dense = model.fit(X, y).coef_
+    np.testing.assert_allclose(model.fit(sp.csr_array(X), y).coef_, dense, atol=1e-12)
+
+
 def test_class_weights_and_warm_start(wine):
     X, y = wine
     balanced = BBLRClassifier(class_weight="balanced", tol=1e-12).fit(X, y)
