@@ -34,6 +34,7 @@ from bblr.training.start import (
     anneal,
     learn,
     make_descent,
+    make_learner,
     make_solver,
     penalty_of,
     settled_like,
@@ -292,7 +293,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             solution, objective = self._solve(objective, warm, gammas, monitor, settle)
             final: Fitted = objective.with_gamma(solution.gamma)
             if learned and not monitor.stopped:
-                solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
+                relearn = partial(self._relearn, monitor)
+                solution, final = learn(final, solution, relearn, monitor, self.gamma_growth)
             warn_if_flat(final, solution.theta)
             if monitor.stopped:
                 link = Calibrated.of_loss(final.loss)
@@ -374,11 +376,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return found, objective
 
     def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
-        solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
-        gammas = (objective.loss.gamma,)
-        stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
+        stage = make_learner(self.solver, objective, self.tol, int(self.max_iter))
         return stage.minimise(
-            objective, theta, callback=monitor.stage_callback(gammas, keep=False)
+            objective, theta, callback=monitor.stage_callback(stage.gammas, keep=False)
         )
 
     def _unpack(

@@ -75,8 +75,7 @@ def _anneal_all(
     found = robust_fit(objective, make_start(objective, tol), start)
     settled, start = settle(objective, start if found is None else found.theta)
     # A compiled descent knows none, so no design of as few numbers does: storage decides nothing.
-    compiled = objective.n_scores > 1 and objective.design.is_small
-    if found is not None and settled is objective and not compiled:
+    if found is not None and settled is objective and not objective.design.is_small:
         # The same problem but for the weights of long rows: a third of the passes less.
         annealing = replace(annealing, pairs=found.pairs)
     return anneal(annealing, settled, start, tol, monitor), settled
