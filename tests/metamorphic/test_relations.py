@@ -18,6 +18,24 @@ def test_the_same_problem_put_differently_has_the_same_scores(seed):
     assert not pairs.beyond
 
 
+# What a long run has found beyond its tolerance, until it was mended.
+FOUND = [
+    (771_000_025, "csr"),
+    (771_000_031, "csc"),
+    (772_000_079, "csr"),
+    (772_000_098, "columns"),
+]
+
+
+@pytest.mark.parametrize(("seed", "relation"), FOUND)
+def test_what_a_long_run_has_found_stays_mended(seed, relation):
+    pairs = Pairs([relation])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        list(pairs.add(seed, (), 1))
+    assert pairs.tried == 1 and not pairs.beyond
+
+
 def test_every_relation_is_tried():
     pairs = Pairs()
     with warnings.catch_warnings():

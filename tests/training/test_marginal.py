@@ -218,6 +218,23 @@ def test_a_link_is_never_worse_than_the_base_rate(classes):
     assert weight @ -np.log(own) <= weight @ -np.log(shares[codes]) * (1 + 1e-4)
 
 
+@pytest.mark.parametrize(("classes", "seed"), [(2, 1), (2, 5), (4, 3), (4, 7)])
+def test_a_link_from_the_base_rate_asks_for_no_order(classes, seed):
+    """A minimum is known to half the digits only, and its place moved by 1e-6 of gamma."""
+    rng = np.random.default_rng(seed)
+    shares = np.r_[0.7, np.full(classes - 1, 0.3 / (classes - 1))]
+    codes = rng.choice(classes, 300, p=shares)
+    decision = rng.normal(size=(300, classes) if classes > 2 else 300)
+    weight = rng.random(300)
+    y = codes if classes > 2 else 2.0 * codes - 1.0
+    link, shift = fit_link(decision, y, weight)
+    assert not any(link.plateaus.low)
+    for order in (rng.permutation(300) for _ in range(5)):
+        again, moved = fit_link(decision[order], y[order], weight[order])
+        assert again.gamma == pytest.approx(link.gamma, rel=1e-11)
+        np.testing.assert_allclose(moved, shift, rtol=1e-11)
+
+
 def test_probability_and_decision_name_the_same_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))

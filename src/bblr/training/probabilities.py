@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.optimize import brentq
+from scipy.special import softmax
 
 from bblr._numeric.layouts import layout
 from bblr._numeric.threads import map_each
@@ -165,12 +165,17 @@ def _from_base_rate(
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
-    def cost(log_gamma: float) -> float:
-        p = log_softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
-        return -float(weight @ p[rows, codes])
+    def slope(log_gamma: float) -> float:
+        p = softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
+        return float(weight @ (np.einsum("ij,ij->i", p, scores) - scores[rows, codes]))
 
-    # At the lower end it is the base rate to five digits, and the shift still of a size to show.
-    log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
+    # The cost is convex. Its slope has a root to the last digits, which a minimum has not. At the
+    # lower end it is the base rate to five digits, and the shift still of a size to show.
+    low, high = -5.0, 3.0
+    if slope(low) < 0.0 < slope(high):
+        log_gamma = float(brentq(slope, low, high))
+    else:
+        log_gamma = low if slope(low) >= 0.0 else high
     gamma = float(np.exp(log_gamma)) / scale
     return Calibrated(Link(Plateaus.none(len(shares)), gamma), form.centred(logs) / gamma)
 
