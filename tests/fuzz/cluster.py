@@ -52,7 +52,8 @@ def cluster_cases(draw: Any) -> ClusterCase:
 
 
 @cache
-def _client() -> Any:
+def cluster_client() -> Any:
+    """Return a client of the cluster, which is made by the first call."""
     from distributed import Client, LocalCluster
 
     # A partition that is refused is what many cases are about, and no news.
@@ -65,11 +66,11 @@ def _client() -> Any:
 
 def close() -> None:
     """End the cluster, if there is one."""
-    if _client.cache_info().currsize:
-        client = _client()
+    if cluster_client.cache_info().currsize:
+        client = cluster_client()
         client.close()
         client.cluster.close()
-        _client.cache_clear()
+        cluster_client.cache_clear()
 
 
 def collection(form: str, table: Any) -> Any:
@@ -182,7 +183,7 @@ def _make(case: Case) -> Any:
 
     known = getattr(bblr.dask, case.estimator)
     params = {"random_state": 0, **BASE[case.estimator], **dict(case.params)}
-    return known(client=_client(), **params)
+    return known(client=cluster_client(), **params)
 
 
 def _nameless(model: Any) -> Any:
