@@ -144,17 +144,14 @@ class ScaledDesign:
             few.columns = np.take(columns, rows, axis=1)
         return few
 
-    @property
-    def is_small(self) -> bool:
-        """Whether a dense table of this size is small."""
-        return is_small_table(self.design.n_rows, self.n_features)
-
     @cached_property
     def columns(self) -> Floats | None:
         """All rows in these coordinates, a column after the other, where the table is small."""
-        if not (self.is_small and self.design.is_dense) or self.uncorrelated:
+        design = self.design
+        small = is_small_table(design.n_rows, self.n_features)
+        if not (small and design.is_dense) or self.uncorrelated:
             return None
-        return self.coordinates(self.design.table())
+        return self.coordinates(design.table())
 
     @cached_property
     def kernel_columns(self) -> Floats | None:
