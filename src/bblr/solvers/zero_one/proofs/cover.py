@@ -149,7 +149,9 @@ class Cover:
         self.age = np.where(dual > 0, 0, self.age + 1)
         prices = np.repeat(dual, flat.lengths) * flat.factors
         reduced = self.weight - np.bincount(flat.rows, prices, self.n)
-        bound = float(dual @ flat.demand + np.minimum(reduced * self.low, reduced * self.high).sum())
+        bound = float(
+            dual @ flat.demand + np.minimum(reduced * self.low, reduced * self.high).sum()
+        )
         return np.clip(z, self.low, self.high), self.unit * bound
 
     def branching_row(self, z: Floats, rows: Ints) -> int:

@@ -28,9 +28,10 @@ from bblr.solvers.zero_one.proofs.oracle import Oracle
 
 # A z this close to 0 or 1 is whole.
 _FRACTION = 1e-6
-# After so many rounds, cuts that raised a bound by less than this in the last few leave the rest to
-# branching.
-_ROUNDS, _TAIL, _RAISED = 12, 4, 0.03
+# The highest rank of sets, and when to leave the rest to branching: after so many rounds, if the last
+# few of them raised the bound by less than this. Cuts of the first node serve all others.
+_RANK, _ROUNDS, _TAIL, _RAISED = 5, 12, 4, 0.03
+_FIRST_RANK, _FIRST_TAIL = 6, 12
 # So few new contradictions are not worth another round by themselves.
 _FEW = 2
 # Nodes looked into at a time, whatever the threads.
@@ -97,7 +98,8 @@ class CutTree:
         self.problem, self.progress = problem, progress
         self.threads = n_jobs if n_jobs is not None and n_jobs > 0 else num_threads()
         self.pool = Pool()
-        self.workers = [_Worker(problem, progress, self.pool)]
+        self.proved: dict[tuple[int, ...], bool] = {}
+        self.workers: list[_Worker] = []
         self.count = self.order = 0
         # Least bound of the nodes that rounding keeps from being settled either way.
         self.doubtful = np.inf
@@ -135,7 +137,8 @@ class CutTree:
     def _look_into(self, nodes: list[_Node], threads: ThreadPoolExecutor) -> None:
         """Replace nodes by their children, or by themselves with larger bounds."""
         while len(self.workers) < len(nodes):
-            self.workers.append(_Worker(self.problem, self.progress, self.pool))
+            oracle = Oracle(self.problem, self.proved)
+            self.workers.append(_Worker(self.problem, self.progress, self.pool, oracle))
         # With cuts of the others only after all have ended, threads change nothing.
         loss, before = self.progress.loss, len(self.pool.cuts)
 
@@ -143,7 +146,7 @@ class CutTree:
             return worker.look_into(node, loss)
 
         workers = self.workers[: len(nodes)]
-        together = threads.map(look, workers, nodes) if self.threads > 1 else map(look, workers, nodes)
+        together = threads.map(look, workers, nodes)
         for worker, node, seen in zip(workers, nodes, list(together), strict=True):
             worker.cover.hand_over(before)
             if seen.theta is not None:
@@ -165,14 +168,18 @@ class CutTree:
 class _Worker:
     """A linear programme and an oracle of its own for the nodes that one thread looks into."""
 
-    def __init__(self, problem: ZeroOneProblem, progress: Progress, pool: Pool) -> None:
-        self.problem, self.progress = problem, progress
-        self.cover, self.oracle = Cover(problem.weight, pool), Oracle(problem)
+    def __init__(
+        self, problem: ZeroOneProblem, progress: Progress, pool: Pool, oracle: Oracle
+    ) -> None:
+        self.problem, self.progress, self.oracle = problem, progress, oracle
+        self.cover = Cover(problem.weight, pool)
 
     def look_into(self, node: _Node, loss: float) -> _Seen:
         """Raise the bound of a node by cuts, as long as it is the least."""
         problem, cover = self.problem, self.cover
         cover.fix(node.wrong, node.right)
+        first = not (node.wrong or node.right)
+        rank, tail = (_FIRST_RANK, _FIRST_TAIL) if first else (_RANK, _TAIL)
         bound = node.bound
         values: list[float] = []
         while True:
@@ -183,13 +190,13 @@ class _Worker:
                 return _Seen(bound)
             values.append(value)
             raised = _RAISED * cover.unit
-            if len(values) >= _ROUNDS and value < values[-_TAIL] + raised:
+            if len(values) > _ROUNDS and value < values[-tail] + raised:
                 break
             if cover.recall(z):
                 continue
             cuts = self.oracle.contradictions(z, node.wrong)
             if len(cuts) <= _FEW:
-                cuts += self.oracle.sets(z, node.wrong, node.right)
+                cuts += self.oracle.sets(z, node.wrong, node.right, rank)
             if not cuts:
                 break
             cover.add(cuts)

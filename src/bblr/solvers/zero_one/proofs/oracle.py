@@ -13,8 +13,8 @@ from bblr.solvers.zero_one.proofs.rank_walk import BANNED, NO_ROW, first_corner,
 # A coefficient of a combination below this is rounding; so is a row with it.
 _PRESENT = 1e-9
 _CUTS_A_ROUND = 20
-# Ranks tried, sets of each, and how many sets are enough not to try the next rank.
-_RANKS, _SETS_A_ROUND, _ENOUGH = (2, 3, 4), 10, 4
+# Sets of a rank to try, and how many are enough not to try the next rank.
+_SETS_A_ROUND, _ENOUGH = 10, 4
 # Contradictions in a set, and looks at them while it grows.
 _MOST_SETS, _LOOKS = 600, 2_000_000
 # Rows outside a set cost this at least; rows decided to be wrong, and those already used, more.
@@ -24,10 +24,18 @@ _SMALL = 100_000
 
 
 class Oracle:
-    """What is asked for overlooked cuts; each is proved before it is handed out."""
+    """What is asked for overlooked cuts; each is proved before it is handed out.
 
-    def __init__(self, problem: ZeroOneProblem) -> None:
-        self.given = problem.given
+    Parameters
+    ----------
+    problem : ZeroOneProblem
+        The rows.
+    proved : dict
+        Which sets of rows whole numbers have shown to contain a contradiction, for all oracles.
+    """
+
+    def __init__(self, problem: ZeroOneProblem, proved: dict[tuple[int, ...], bool]) -> None:
+        self.given, self.proved = problem.given, proved
         n, d = problem.rows.shape
         self.n = n
         lengths = np.linalg.norm(problem.rows, axis=1, keepdims=True)
@@ -47,7 +55,6 @@ class Oracle:
             np.arange(n, dtype=np.int32) * (d + 1), index, table.ravel(),
         )  # fmt: skip
         self.columns = np.arange(n, dtype=np.int32)
-        self.proved: dict[tuple[int, ...], bool] = {}
         self.known: set[tuple[int, ...]] = set()
         # The table of the compiled part, and the corner where it stands.
         self.table = np.vstack([table, np.eye(d + 1)])
@@ -82,7 +89,9 @@ class Oracle:
             cost[members] += _USED
         return found
 
-    def sets(self, z: Floats, wrong: tuple[int, ...], right: tuple[int, ...]) -> list[Cut]:
+    def sets(
+        self, z: Floats, wrong: tuple[int, ...], right: tuple[int, ...], highest: int
+    ) -> list[Cut]:
         """Return sets of proved rank over which z sums to less than their rank.
 
         A row decided to be right may be part of a set without being taken out to prove its rank;
@@ -95,7 +104,7 @@ class Oracle:
         decided[list(right)] = True
         sets = np.empty((_MOST_SETS, len(self.corner[0])), np.int64)
         sizes, inside = np.empty(_MOST_SETS, np.int64), np.empty(self.n, bool)
-        for rank in _RANKS:
+        for rank in range(2, highest + 1):
             start = z + _OUTSIDE
             start[list(wrong)] += _WRONG
             before = len(found)

@@ -176,16 +176,18 @@ def grow_set(table, basis, inverse, z, cost, barred, rank, most, looks, sets, si
     inside[:] = False
     # The rows taken out so far, each from a set of contradictions that the others leave; its rows
     # before are barred, lest the same rows be taken out in another order.
-    chosen, used, place = np.zeros(rank, np.int64), np.zeros(rank, np.int64), np.zeros(rank, np.int64)
+    chosen, used, place = (
+        np.zeros(rank, np.int64),
+        np.zeros(rank, np.int64),
+        np.zeros(rank, np.int64),
+    )
     level, enter = 0, True
     while level >= 0:
         while enter:
             looked += count + 1
             if looked > looks:
                 return 0
-            shown, banned, pick = _look(
-                sets, sizes, count, hits, barred, rank - 1 - level, degree
-            )
+            shown, banned, pick = _look(sets, sizes, count, hits, barred, rank - 1 - level, degree)
             if shown:
                 level, enter = level - 1, False
             elif pick >= 0:
