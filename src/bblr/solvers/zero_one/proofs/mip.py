@@ -28,8 +28,8 @@ from bblr.solvers.zero_one.proofs.oracle import Oracle
 
 # A z this close to 0 or 1 is whole.
 _FRACTION = 1e-6
-# The highest rank of sets, and when to leave the rest to branching: after so many rounds, if the last
-# few of them raised the bound by less than this. Cuts of the first node serve all others.
+# The highest rank of sets, and when to leave the rest to branching: after so many rounds, when the
+# last few raised the bound by less than this. Cuts of the first node serve all others.
 _RANK, _ROUNDS, _TAIL, _RAISED = 5, 12, 4, 0.03
 _FIRST_RANK, _FIRST_TAIL = 6, 12
 # So few new contradictions are not worth another round by themselves.
@@ -146,23 +146,28 @@ class CutTree:
             return worker.look_into(node, loss)
 
         workers = self.workers[: len(nodes)]
-        together = threads.map(look, workers, nodes)
-        for worker, node, seen in zip(workers, nodes, list(together), strict=True):
+        try:
+            together = list(threads.map(look, workers, nodes))
+        except BaseException:
+            self.progress.halt("interrupted")  # the other looks end before long
+            raise
+        for worker, node, seen in zip(workers, nodes, together, strict=True):
             worker.cover.hand_over(before)
             if seen.theta is not None:
                 self.progress.found(seen.theta, self.problem.loss(seen.theta))
             if seen.doubtful:
                 self.doubtful = min(self.doubtful, seen.bound)
             elif seen.bound < loss - CLOSED * self.problem.slack:
-                children = [(node.wrong, node.right)]
-                if seen.row is not None:
-                    children = [
-                        (node.wrong, (*node.right, seen.row)), ((*node.wrong, seen.row), node.right)
-                    ]  # fmt: skip
+                if seen.row is None:
+                    self._open(seen.bound, node.wrong, node.right)
+                else:
+                    self._open(seen.bound, node.wrong, (*node.right, seen.row))
+                    self._open(seen.bound, (*node.wrong, seen.row), node.right)
                     self.count += 2
-                for wrong, right in children:
-                    self.order -= 1
-                    heapq.heappush(self.heap, _Node(seen.bound, self.order, wrong, right))
+
+    def _open(self, bound: float, wrong: tuple[int, ...], right: tuple[int, ...]) -> None:
+        self.order -= 1
+        heapq.heappush(self.heap, _Node(bound, self.order, wrong, right))
 
 
 class _Worker:

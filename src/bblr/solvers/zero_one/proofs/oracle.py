@@ -8,7 +8,7 @@ from bblr.solvers.zero_one.certificates import contradiction
 from bblr.solvers.zero_one.problem import ZeroOneProblem
 from bblr.solvers.zero_one.proofs.cover import VIOLATION, Cut, Floats, quiet_model
 from bblr.solvers.zero_one.proofs.elimination import shown
-from bblr.solvers.zero_one.proofs.rank_walk import BANNED, NO_ROW, first_corner, grow_set
+from bblr.solvers.zero_one.proofs.rank_walk import NO_ROW, first_corner, grow_set
 
 # A coefficient of a combination below this is rounding; so is a row with it.
 _PRESENT = 1e-9

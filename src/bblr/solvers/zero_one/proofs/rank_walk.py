@@ -1,8 +1,8 @@
 """Sets of rows on which every classifier errs several times: the compiled part.
 
-A set of rows has rank k if no k - 1 of its rows meet all contradictions within it: every classifier
-then errs on at least k of them. Such sets grow from one contradiction. As long as some k - 1 rows
-meet all contradictions so far, one without these rows is added: the one that brings the least.
+A set of rows has rank k if no k - 1 of its rows meet all contradictions within it: then every
+classifier errs on at least k of them. Such a set grows from one contradiction. As long as some
+k - 1 rows meet all those found so far, one without these rows is added, the one that brings least.
 
 Contradictions are corners of a simplex: combinations of the rows that vanish, with coefficients of
 at least 0 that sum to one. A step of the simplex method takes microseconds with so few equations.
@@ -112,7 +112,7 @@ def _contradiction(table, basis, inverse, cost, rows):
 
 @njit(**JIT, **INNER)
 def _look(sets, sizes, count, hits, barred, left, degree):
-    """Can `left` more rows meet the sets that none of the rows taken out is in?
+    """Ask whether `left` more rows can meet the sets that none of the rows taken out is in.
 
     Returns whether they cannot; if it is open, also the row that would do it, or -1, and the set
     to branch on, or -1 where a contradiction without the rows is to be found first.
