@@ -140,7 +140,7 @@ class DelimitedRows:
                 )
         except csv.Error as error:
             raise ValueError(
-                f"{self.name}: the first line is no header with names of columns: {error}; check "
+                f"{self.name}: the first line is not a header of column names: {error}; check "
                 "the file"
             ) from error
 
