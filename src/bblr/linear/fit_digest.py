@@ -88,11 +88,9 @@ def chosen_settings(model: Any) -> dict[str, str]:
         found["l2"] = f"{penalty:g}"
     prior = getattr(model, "prior_", None)
     if prior is not None:
-        # Of two classes those of the positive one; of more, one pair where all are the same.
-        lows = prior.low[1:] if prior.is_symmetric or len(prior.low) == 2 else prior.low
-        lows = lows[:1] if prior.is_symmetric else lows[:_MOST]
-        shown = ", ".join(f"{low:.3g} and {low + prior.b:.3g}" for low in lows)
-        found["plateaus"] = f"{shown}{' …' if 1 < len(lows) < len(prior.low) else ''}"
+        # Of two classes those of the positive one; of more, from the least to the largest.
+        lows = np.array(prior.low[1:] if len(prior.low) == 2 else prior.low)
+        found["plateaus"] = f"{_range(lows)} and {_range(lows + prior.b)}"
     for name in ("gamma_", "leverage_", "kernel_gamma_"):
         value = getattr(model, name, None)
         if value is not None:
@@ -103,6 +101,12 @@ def chosen_settings(model: Any) -> dict[str, str]:
         proof = ", the least there can be" if model.optimal_ else ""
         found["loss"] = f"{model.zero_one_loss_:g}, at least {model.lower_bound_:g}{proof}"
     return found
+
+
+def _range(values: Floats) -> str:
+    """Return the least and the largest value to three digits, or one where these agree."""
+    ends = dict.fromkeys(f"{value:.3g}" for value in (values.min(), values.max()))
+    return " to ".join(ends)
 
 
 class FitSummary:
