@@ -214,8 +214,9 @@ def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
     known = find_method(final["method"])
     blocks: list[Block] = [known.description if known else final["label"]]
     if final.get("code"):
+        settings = ", with the settings that tuning chose" if known is None or known.tunes else ""
         blocks += [
-            "This code refits it on all rows, with the settings that tuning chose:",
+            f"This code refits it on all rows{settings}:",
             Code(final["code"]),
         ]
     blocks += _coefficients(found, final)

@@ -119,6 +119,9 @@ def _either_way(standing: Standing, gain: Interval) -> str:
         rows = f" in {scale:,.0f} rows"
     elif name == "balanced":
         scale, unit, digits = 100.0, " points", 1
+    # Enough digits that the wider side is not zero.
+    while scale * max(-gain.low, gain.high) < 0.5 * 10**-digits and digits < 9:
+        digits += 1
     low, high = (f"{scale * end:.{digits}f}" for end in (-gain.low, gain.high))
     title = "a cost" if name == "cost" else standing.metric.title
     return f"{title} between {low}{unit} {worse} and {high} {better}{rows}"
