@@ -19,7 +19,7 @@ SAID = {
     "churn": ("'joined' (ISO8601) became days", "'city' treated as free text",
               "'customer' has a different text in every row",
               "class 'yes' is rare (34 rows, 5.7 %)"),
-    "european": ("read as Windows (cp1252)", "decimal commas read as such in columns 'Druck'"),
+    "european": ("read as Windows (cp1252)", "decimal commas found in columns 'Druck'"),
     "utf-16": (),
     "gz": ("'unit' has only one value",),
     "xlsx": ("'Date' (ISO8601) became days", "'Invoice' seems to number the rows"),

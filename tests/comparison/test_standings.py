@@ -133,7 +133,7 @@ def test_where_nothing_beats_the_majority_the_advice_suits_its_share(tmp_path, s
         ("balanced", (0.012, 0.034), "balanced accuracy 1.2 to 3.4 points higher"),
         ("auc", (0.012, 0.034), "AUC 0.012 to 0.034 higher"),
         ("log-loss", (0.012, 0.034), "log-loss 0.012 to 0.034 lower"),
-        ("cost", (0.1, 0.34), "a cost 100 to 340 lower in 1,000 rows"),
+        ("cost", (0.1, 0.34), "a cost 100 to 340 lower per 1,000 rows"),
     ],
 )
 def test_gains_are_said_in_units_one_can_picture(records, metric, ends, words):
@@ -148,7 +148,7 @@ def test_gains_are_said_in_units_one_can_picture(records, metric, ends, words):
         ("error", "between 12 more and 34 fewer errors in 1,000"),
         ("balanced", "balanced accuracy between 1.2 points lower and 3.4 higher"),
         ("log-loss", "log-loss between 0.012 higher and 0.034 lower"),
-        ("cost", "a cost between 12 higher and 34 lower in 1,000 rows"),
+        ("cost", "a cost between 12 higher and 34 lower per 1,000 rows"),
     ],
 )
 def test_intervals_that_hold_nought_are_said_both_ways(records, metric, words):
