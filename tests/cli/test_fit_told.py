@@ -18,6 +18,7 @@ from bblr.evaluation.tally import Tally, interval
 from bblr.io import SavedModel, load_model
 from bblr.io.model import Typical
 from bblr.io.tables.training_table import ColumnChoices, read_training
+from research.studies.strangers import STRANGERS
 from tests.cli.conftest import FAST, bblr, fitted
 from tests.io.forging import changed
 from tests.io.test_forgeries import refusal
@@ -126,6 +127,29 @@ def test_constant_predictions_on_held_out_rows_are_told(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
     said = warned(frame, scores=tally.scores())["constant"]
     assert said.startswith("on held-out rows, the model predicts 'no' for every row, never 'yes'")
+
+
+def test_the_features_of_a_text_are_told_as_one(tmp_path, monkeypatch):
+    """With the spread of what they add to the score together; numbered ones mean nothing."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = STRANGERS["id, dates, text"].make(rng, 400)
+    frame.to_csv("tickets.csv", index=False)
+    result = bblr("fit", "tickets.csv", "--model", "m.bblr", "--json", "fit.json", *FAST)
+    assert result.exit_code == 0, result.stderr
+    first, *others = json.loads(Path("fit.json").read_text())["coefficients"]
+    assert (first["feature"], first["coefficient"]) == ("message", None)
+    assert "text features" in first["unit"]
+    assert not any("message" in each["feature"] for each in others)
+    saved, X = load_model("m.bblr"), read_training(Path("tickets.csv"), ColumnChoices(None)).X
+    start = saved.layout.feature_names.index("message text 1")
+    part = slice(start, start + int(first["unit"].split()[0]))
+    together = float(np.std(X[:, part] @ saved.classifier.coef_[0, part]))
+    assert first["per_standard_deviation"] == pytest.approx(together, rel=0.1)
+    assert any(
+        line.startswith("  message ") and line.endswith(f"{first['per_standard_deviation']:.3f}")
+        for line in result.stdout.splitlines()
+    )
 
 
 def test_evaluate_tells_of_a_class_that_is_never_predicted(folder):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bblr._numeric.tensors import as_numpy
 from bblr.io.columns.column_kinds import Column, DateColumn, NumberColumn, TextColumn
 from bblr.io.model import SavedModel
 from bblr.linear.fit_digest import chosen_settings, largest_coefficients
@@ -80,19 +81,54 @@ def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:
     """
     if not hasattr(model.classifier, "coef_"):
         return []
-    names, units = model.layout.feature_names, _units(model)
+    coef, names, units = model.classifier.coef_, model.layout.feature_names, _units(model)
     spread = None if model.typical is None else model.typical.spread
-    found = largest_coefficients(model.classifier.coef_, model.classes, names, spread, most)
+    texts: set[int] = set()
+    if spread is not None:
+        coef, names, units, spread, texts = _texts_together(model, coef, names, units, spread)
+    found = largest_coefficients(coef, model.classes, names, spread, most)
     return [
         {
             "feature": each.feature,
             "unit": units[each.place],
             "towards": each.label,
-            "coefficient": each.value,
+            "coefficient": None if each.place in texts else each.value,
             "per_standard_deviation": None if spread is None else each.effect,
         }
         for each in found
     ]
+
+
+def _texts_together(
+    model: SavedModel, coef: Any, names: Sequence[str], units: Sequence[str], spread: np.ndarray
+) -> tuple[np.ndarray, list[str], list[str], np.ndarray, set[int]]:
+    """Put the features of a free text into one place, as they mean nothing one by one.
+
+    They are nearly uncorrelated, so that their effects add up as squares do. Such a place has the
+    joint effect for a coefficient and 1 for a spread; the set holds those places.
+    """
+    coef, names, units, starts = as_numpy(coef), list(names), list(units), {}
+    start = 0
+    for column, width in zip(model.layout.columns, model.layout.widths, strict=False):
+        if isinstance(column, TextColumn):
+            starts[start] = (column.name, len(column.names))
+        start += width
+    kept = np.ones(len(names), dtype=bool)
+    coef, spread = coef.copy(), spread.copy()
+    for start, (name, count) in starts.items():
+        part = slice(start, start + count)
+        coef[:, start] = np.sqrt(((coef[:, part] * spread[part]) ** 2).sum(axis=1))
+        spread[start], names[start], units[start] = 1.0, name, f"{count} text features"
+        kept[start + 1 : start + count] = False
+    places = np.flatnonzero(kept)
+    texts = {int(np.searchsorted(places, start)) for start in starts}
+    return (
+        coef[:, places],
+        [names[j] for j in places],
+        [units[j] for j in places],
+        spread[places],
+        texts,
+    )
 
 
 def _units(model: SavedModel) -> list[str]:
@@ -119,9 +155,10 @@ def coefficient_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     rows = [(title, *["towards"] * several, "", "", "per standard deviation")]
     for each in found:
         effect = each["per_standard_deviation"]
-        last = "" if effect is None else f"{effect:+.3f}"
+        whole = each["coefficient"] is None
+        last = "" if effect is None else f"{effect:{'' if whole else '+'}.3f}"
         label = [str(each["towards"])] * several
-        value = f"{each['coefficient']:+.4g}"
+        value = "" if whole else f"{each['coefficient']:+.4g}"
         rows.append((f"  {each['feature']}", *label, value, each["unit"], last))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
