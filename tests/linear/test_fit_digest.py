@@ -19,7 +19,7 @@ from bblr import (
     ZeroOneClassifier,
 )
 from bblr.datasets import load_uci
-from bblr.linear.fit_digest import chosen_settings, spreads
+from bblr.linear.fit_digest import chosen_settings, joint_effects, spreads
 from bblr.losses import BetaBernoulli
 from bblr.structured import JointModel
 
@@ -94,6 +94,16 @@ def test_a_summary_ranks_by_what_a_deviation_makes(heart):
         assert shown in text and shown in html
     sparse = model.fit(csr_matrix(X), y).summary(csr_matrix(X))
     assert sparse.coefficients[0].effect == pytest.approx(model.summary(X).coefficients[0].effect)
+
+
+def test_joint_effects_are_those_of_uncorrelated_features():
+    rng = np.random.default_rng(0)
+    X, coef = rng.normal(size=(200, 5)), rng.normal(size=(3, 5))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * np.sqrt(len(X))
+    found = joint_effects(coef, {1: 3})
+    np.testing.assert_allclose(found[:, 1], np.std(X[:, 1:4] @ coef[:, 1:4].T, axis=0))
+    np.testing.assert_array_equal(found[:, [2, 3]], 0.0)
+    np.testing.assert_array_equal(found[:, [0, 4]], coef[:, [0, 4]])
 
 
 def test_plateaus_of_many_classes_are_told_by_their_range():

@@ -10,7 +10,7 @@ import numpy as np
 from bblr._numeric.tensors import as_numpy
 from bblr.io.columns.column_kinds import Column, DateColumn, NumberColumn, TextColumn
 from bblr.io.model import SavedModel
-from bblr.linear.fit_digest import chosen_settings, largest_coefficients
+from bblr.linear.fit_digest import chosen_settings, joint_effects, largest_coefficients
 
 __all__ = [
     "coefficient_lines",
@@ -83,52 +83,26 @@ def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:
         return []
     coef, names, units = model.classifier.coef_, model.layout.feature_names, _units(model)
     spread = None if model.typical is None else model.typical.spread
-    texts: set[int] = set()
-    if spread is not None:
-        coef, names, units, spread, texts = _texts_together(model, coef, names, units, spread)
+    texts = {} if spread is None else model.layout.texts
+    if texts:
+        counts = {start: count for start, (_, count) in texts.items()}
+        coef, spread = joint_effects(as_numpy(coef) * spread, counts), np.ones(len(names))
+        for start, (name, count) in texts.items():
+            names[start], units[start] = name, f"{count} text features"
     found = largest_coefficients(coef, model.classes, names, spread, most)
+    original = dict(zip(model.classes.tolist()[-len(coef) :], model.classifier.coef_, strict=True))
     return [
         {
             "feature": each.feature,
             "unit": units[each.place],
             "towards": each.label,
-            "coefficient": None if each.place in texts else each.value,
+            "coefficient": None
+            if each.place in texts
+            else float(original[each.label][each.place]),
             "per_standard_deviation": None if spread is None else each.effect,
         }
         for each in found
     ]
-
-
-def _texts_together(
-    model: SavedModel, coef: Any, names: Sequence[str], units: Sequence[str], spread: np.ndarray
-) -> tuple[np.ndarray, list[str], list[str], np.ndarray, set[int]]:
-    """Put the features of a free text into one place, as they mean nothing one by one.
-
-    They are nearly uncorrelated, so that their effects add up as squares do. Such a place has the
-    joint effect for a coefficient and 1 for a spread; the set holds those places.
-    """
-    coef, names, units, starts = as_numpy(coef), list(names), list(units), {}
-    start = 0
-    for column, width in zip(model.layout.columns, model.layout.widths, strict=False):
-        if isinstance(column, TextColumn):
-            starts[start] = (column.name, len(column.names))
-        start += width
-    kept = np.ones(len(names), dtype=bool)
-    coef, spread = coef.copy(), spread.copy()
-    for start, (name, count) in starts.items():
-        part = slice(start, start + count)
-        coef[:, start] = np.sqrt(((coef[:, part] * spread[part]) ** 2).sum(axis=1))
-        spread[start], names[start], units[start] = 1.0, name, f"{count} text features"
-        kept[start + 1 : start + count] = False
-    places = np.flatnonzero(kept)
-    texts = {int(np.searchsorted(places, start)) for start in starts}
-    return (
-        coef[:, places],
-        [names[j] for j in places],
-        [units[j] for j in places],
-        spread[places],
-        texts,
-    )
 
 
 def _units(model: SavedModel) -> list[str]:

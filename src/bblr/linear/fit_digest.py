@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.tensors import as_numpy
 
-__all__ = ["Coefficient", "FitSummary", "chosen_settings", "largest_coefficients"]
+__all__ = ["Coefficient", "FitSummary", "chosen_settings", "joint_effects", "largest_coefficients"]
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +72,27 @@ def largest_coefficients(
         for k, j in places
         if effects[k, j] != 0.0
     ]
+
+
+def joint_effects(effects: Any, counts: Mapping[int, int]) -> Floats:
+    """Return effects with those of some features together, which mean nothing one by one.
+
+    Features of a text are nearly uncorrelated, so that their effects add up as squares do.
+
+    Parameters
+    ----------
+    effects : ndarray of shape (n_rows, n_features)
+        Weights for a standard deviation of each feature.
+    counts : mapping of int to int
+        First features, and how many belong together from there on; the others become 0.
+    """
+    effects = np.array(as_numpy(effects), dtype=np.float64)
+    for start, count in counts.items():
+        part = effects[:, start : start + count]
+        together = np.sqrt((part**2).sum(axis=1))
+        part[:] = 0.0
+        part[:, 0] = together
+    return effects
 
 
 def chosen_settings(model: Any) -> dict[str, str]:
