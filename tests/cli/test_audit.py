@@ -257,8 +257,9 @@ def test_the_rows_told_are_the_first_of_the_table():
     found = LabelErrors(np.log(chances / (1 - chances)), suggested, np.eye(2), classes, given)
     assert found.n_errors == 2 and 0 not in found.indices
     data = Audited("d", np.zeros((8, 1)), given, None, SvmlightLayout(1, False))
-    *_, last = audit_job._lines(data, found, "how")
-    assert last == "look first at data rows 1 (a, not b?), 2 (b, not a?)"
+    *_, told, caution = audit_job._lines(data, found, "how")
+    assert caution.startswith("check before you change any")
+    assert told == "look first at data rows 1 (a, not b?), 2 (b, not a?)"
 
 
 def test_labels_without_doubt(tmp_path, monkeypatch):

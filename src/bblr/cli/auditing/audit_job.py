@@ -192,6 +192,7 @@ def _lines(data: Audited, found: LabelErrors, how: str) -> Iterator[str]:
     if len(first):
         rows = ", ".join(f"{i + 1} ({data.y[i]}, not {found.suggested[i]}?)" for i in first)
         yield f"look first at data {'row' if len(first) == 1 else 'rows'} {rows}"
+        yield "check before you change any: where classes overlap, hard rows look wrong too"
 
 
 def _table(job: AuditJob, data: Audited, found: LabelErrors, why: dict[int, list[Reason]]) -> str:
