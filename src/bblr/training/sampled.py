@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.training.laplace import MAX_PARAMETERS
 from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
     LOOSE,
@@ -74,8 +75,9 @@ def _anneal_all(
     start = np.zeros(objective.size)
     found = robust_fit(objective, make_start(objective, tol), start)
     settled, start = settle(objective, start if found is None else found.theta)
-    if found is not None and settled is objective:
-        # The same problem but for the weights of long rows: a third of the passes less.
+    if found is not None and settled is objective and objective.design.size > MAX_PARAMETERS:
+        # The same problem but for the weights of long rows: a third of the passes less. Not where
+        # tables may be small, since descents on those remember nothing, and storage would count.
         annealing = replace(annealing, pairs=found.pairs)
     return anneal(annealing, settled, start, tol, monitor), settled
 
