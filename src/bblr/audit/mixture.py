@@ -187,7 +187,7 @@ class Mixture:
 
         first = np.log(np.maximum(flips, _TINY))
         first = np.maximum(first - np.diag(first)[:, None], np.log(0.05 / k))[off]
-        # SciPy's L-BFGS-B hands matrices of ten rows to BLAS, whose threads take ten times as long.
+        # SciPy's L-BFGS-B gives BLAS matrices of ten rows, whose threads take ten times as long.
         with one_blas_thread_for_rows(k):
             found = minimize(
                 evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",

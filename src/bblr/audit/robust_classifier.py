@@ -12,11 +12,11 @@ from sklearn.utils.metadata_routing import process_routing
 
 from bblr._checks import AT_LEAST_1, CONSTRAINTS, all_or_nothing, check_parameters
 from bblr.audit.delegation import Delegation
-from bblr.audit.fixed_settings import with_fixed_settings
 from bblr.audit.flips import Flips, estimate_flips
-from bblr.audit.held_out import Labelled, labelled, make_folds, panel_scores, trained
+from bblr.audit.held_out import Labelled, labelled, make_folds, trained, with_fixed_settings
 from bblr.audit.mixture import symmetric_flips
 from bblr.audit.models import Floats, check_estimator, check_learns, routing_enabled, takes_weights
+from bblr.audit.panel import panel_scores
 from bblr.audit.refits import (
     METHODS,
     WEIGHTED,
@@ -255,9 +255,9 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         refit: Refit | None,
         known: Floats | None,
     ) -> Flips:
-        scores, linear = panel_scores(estimator, data, folds, self.n_jobs, refit)
+        scores = panel_scores(estimator, data, folds, self.n_jobs, refit)
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
-        return estimate_flips(scores, data.codes, weight, known, linear)
+        return estimate_flips(scores, data.codes, weight, known)
 
     def _keep(self, model: Any, data: Labelled, flips: Flips, method: str) -> None:
         self.estimator_, self.classes_, self.method_ = model, data.classes, method
