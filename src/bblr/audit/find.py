@@ -36,8 +36,8 @@ def find_label_errors(
 ) -> LabelErrors:
     """Rank rows by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it: by the classifier, and by a
-    `BBLRClassifier` as far as the labels agree with it more. The scores give estimates of the
+    Every row is scored by models that were trained without it: by the classifier and, as far as
+    the labels agree with them more, by a linear and a smooth one. The scores give estimates of the
     rates at which each class was given the label of each other class, and these the log-odds that
     a label is wrong.
 
@@ -72,8 +72,8 @@ def find_label_errors(
 
     Notes
     -----
-    The linear classifier is left out where rows are not numbers or are a kernel, where the
-    estimator is a linear classifier of bblr itself, and with ``in_sample=True``.
+    The other two are left out where rows are not numbers or are a kernel, where the estimator is a
+    linear classifier of bblr itself, and with ``in_sample=True``.
 
     With s the softmax of the scores, with fitted sharpness and shifts, and T[k, g] the rate at
     which class k is given label g, the odds that label g is wrong are
