@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,7 +56,8 @@ def panel_scores(
     except (TypeError, ValueError):
         # Text, or infinite numbers.
         return [own]
-    X = numbers.X.toarray() if sp.issparse(numbers.X) else np.asarray(numbers.X, np.float64)
+    X = cast(Any, numbers.X).toarray() if sp.issparse(numbers.X) else numbers.X
+    X = np.asarray(X, dtype=np.float64)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight / data.weight.max()
     with one_blas_thread_for_rows(len(data.y)):
         columns = _standardised(X, weight)
