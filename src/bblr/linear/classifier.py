@@ -20,7 +20,7 @@ from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
 from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.marginal import Unknown, first_objective, leverage_limit
+from bblr.training.marginal import Settled, Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import Calibrated, calibrated
@@ -264,14 +264,15 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.leverage_ = self._leverage(objective)
         if self.leverage_ is not None:
             objective = objective.bounded(self.leverage_)
-        now = [objective]
+        now, about = [objective], list[Any]([None])
 
-        def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
+        def settle(objective: Fitted, theta: Floats) -> Settled:
+            found = Settled(objective, theta)
             unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
             if unknown and not monitor.stopped:
                 with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
-                objective, theta = found.objective, found.theta
+                objective = found.objective
                 if self.verbose:
                     low = np.round(objective.loss.low, 3).tolist()
                     settings = f"l2 {penalty_of(objective):.4g}, plateaus {low}"
@@ -279,7 +280,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
                     self.leverage_ = None
-            return objective, theta
+            about[0] = found.about
+            return found
 
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
@@ -303,7 +305,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                     descent = make_descent(
                         "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
                     )
-                    link = calibrated(final, solution, descent)
+                    link = calibrated(final, solution, descent, about[0])
             self._unpack(solution, final, link, training)
         return self
 
@@ -360,8 +362,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             )
         else:
             start = np.zeros(objective.size) if warm is None else warm
-            objective, start = settle(objective, start)
-            solution = anneal(annealing, objective, start, self.tol, monitor)
+            here = settle(objective, start)
+            objective = here.objective
+            solution = anneal(annealing, objective, here.theta, self.tol, monitor)
         if solver != "search" or monitor.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
