@@ -137,11 +137,11 @@ class Objective(Generic[LossT]):
         columns = self.newton_columns
         if columns is None:
             return self._there("newton_descent", theta, small_tables.Rules(*rules))
-        own = small_tables.Rules(*rules)
-        gammas, at_once = np.array([self.loss.fused.gamma]), own._replace(max_iter=0)
-        thetas, raws, ends = self._walk(self.weight, gammas, theta, own, at_once, columns)
-        value, n_iter, reason = ends[0].tolist()
-        return thetas[0], value, raws[0], int(n_iter), int(reason)
+        return small_tables.newton_descent(
+            columns, self._lengths, self.y, self.weight, self.loss.fused, self.l2,
+            self.design.n_features, theta, small_tables.Rules(*rules), self.unit, self.total,
+            sample_rows(self.size),
+        )  # fmt: skip
 
     def lbfgs_descent(
         self, theta: Floats, precondition: Any, rules: Sequence[Any], memory: int
@@ -185,20 +185,12 @@ class Objective(Generic[LossT]):
     ) -> tuple[Floats, Floats]:
         """Descend so at each gamma; see :func:`bblr.designs.small_tables.newton_path`."""
         first = self.weight if first_weight is None else first_weight
-        own, before = small_tables.Rules(*rules), small_tables.Rules(*first_rules)
-        start = np.zeros(self.size)
-        return self._walk(first, np.array(gammas), start, own, before, scored)[:2]
-
-    def _walk(
-        self, first: Floats, gammas: Floats, start: Floats, rules: small_tables.Rules,
-        first_rules: small_tables.Rules, scored: Floats,
-    ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-        found: tuple[Floats, Floats, Floats] = small_tables.newton_path(
-            self.columns, self._lengths, self.y, self.weight, first, self.loss.fused, gammas,
-            self.l2, self.design.n_features, start, rules, first_rules, self.unit,
+        return small_tables.newton_path(
+            self.columns, self._lengths, self.y, self.weight, first,
+            self.loss.fused, np.array(gammas), self.l2, self.design.n_features,
+            small_tables.Rules(*rules), small_tables.Rules(*first_rules), self.unit,
             min(1.0, float(first.max())), self.total, sample_rows(self.size), scored,
         )  # fmt: skip
-        return found
 
     @property
     def _lengths(self) -> Vector | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bblr._numeric.compiling import njit
-from bblr._numeric.elementary import INLINE, INNER, JIT
+from bblr._numeric.elementary import INLINE, JIT
 from bblr._numeric.sampling import systematic
 from bblr.losses.fused import FusedLoss, positive_weights, value_residual
 
@@ -191,7 +191,7 @@ def _factor(matrix, diagonal):
             matrix[j, j] = sqrt(diagonal[j])
 
 
-@njit(**JIT, **INNER)
+@njit(**JIT)
 def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, unit, total, most):
     """Descend from a start; return where, the value and scores there, the steps and the reason.
 
@@ -268,36 +268,33 @@ def newton_descent(Zt, length, y, weight, fused, l2, penalised, start, rules, un
 
 @njit(**JIT)
 def newton_path(
-    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, start, rules, first_rules,
-    unit, first_unit, total, most, scored,
+    Zt, length, y, weight, first_weight, fused, gammas, l2, penalised, rules, first_rules, unit,
+    first_unit, total, most, scored,
 ):  # fmt: skip
     """Descend at each gamma from where the last descent ended; return all ends.
 
-    With them come the scores that the rows to be `scored` have there, and for each descent its
-    value, its steps and the reason why it ended. The first one starts from the fit under other
-    weights, or from the `start` itself where that is to take no step.
+    With them come the scores that the rows to be `scored` have there. The first descent starts
+    from the fit under other weights, or from zero where that is to take no step.
     """
     size, n = scored.shape
     thetas, raws = np.empty((len(gammas), size)), np.empty((len(gammas), n))
-    ends = np.empty((len(gammas), 3))
     code, low_positive, low_negative, span = fused[0], fused[2], fused[3], fused[4]
-    theta = start
+    theta = np.zeros(size)
     # One call for all: what is called twice is compiled twice.
     for k in range(0 if first_rules.max_iter == 0 else -1, len(gammas)):
         stage = FusedLoss(code, gammas[max(k, 0)], low_positive, low_negative, span)
         own, ruled, counted = weight, rules, unit
         if k < 0:
             own, ruled, counted = first_weight, first_rules, first_unit
-        theta, value, _, n_iter, reason = newton_descent(
+        theta, _, _, _, _ = newton_descent(
             Zt, length, y, own, stage, l2, penalised, theta, ruled, counted, total, most
         )
         if k >= 0:
-            ends[k, 0], ends[k, 1], ends[k, 2] = value, n_iter, reason
-            raw = raws[k]
+            thetas[k], raw = theta, raws[k]
             for i in range(n):
                 raw[i] = 0.0
             for j in range(size):
-                thetas[k, j], column = theta[j], scored[j]
+                column = scored[j]
                 for i in range(n):
                     raw[i] += theta[j] * column[i]
-    return thetas, raws, ends
+    return thetas, raws

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import repeat
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 from bblr._numeric.arrays import quantiles
 from bblr._numeric.layouts import layout
 from bblr.designs import ScaledDesign
-from bblr.designs.small_tables import Rules
+from bblr.designs.small_tables import Rules, newton_descent
 from bblr.inputs import Training
 from bblr.losses import BetaBernoulli, Plateaus
+from bblr.losses.fused import BETA_BERNOULLI, FusedLoss
 from bblr.solvers import LBFGS, FisherScoring
-from bblr.training.compiled.settling import stray_share
-from bblr.training.compiled.whole_fit import Descents, Rounds, Walked, ahead, fit_two
+from bblr.training.compiled.settling import alone_scores, stray_rates_of_two, stray_share
 from bblr.training.laplace import (
     LEAST_REST,
     MAX_PARAMETERS,
@@ -57,6 +58,8 @@ _STEADY, _STEADY_LOW = 0.02, 0.004
 _EM_STEPS = 20
 # The longest step towards where updates seem to end, as a multiple of an update.
 _STRIDE = 2.5
+# Below this a plateau is none.
+_TINY = 1e-300
 # Prior pseudo-counts: stray labels, which have nothing to do with their row, and true ones.
 _STRAY, _TRUE = 2.0, 18.0
 # Largest plateau with two classes, and largest total of the plateaus with more.
@@ -139,6 +142,8 @@ def leverage_limit(objective: Fitted) -> float:
     if not counts.all():
         length, own = length[counts], own[counts]
     middle, far = quantiles(length, own, (0.5, 1.0 - _MOST_BEYOND))
+    if own is objective.weight:
+        design.middle = own, middle
     return max(_LEVERAGE, far / middle)
 
 
@@ -212,12 +217,12 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     if takes_newton(*size, COMPILED) and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
-            return _settle_few(objective, theta, drawn, unknown, shares)
+            return settle_few(objective, theta, drawn, unknown, shares)
     tol = _TOL_TWO if objective.n_scores == 1 else _TOL_MANY
     descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
-    precondition, before, rules = None, np.empty((3, objective.loss.n_classes + 1)), _rules(objective)
+    precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
     known: Laplace | None = None
     while rounds < _ROUNDS:
         rounds += 1
@@ -235,7 +240,7 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
             if not objective.design.fit_intercept:
                 # A decision that must pass through the origin treats all classes alike.
                 new_low = np.full(len(low), float(new_low.mean()))
-        new_l2, steady = ahead.py_func(l2, low, new_l2, new_low, before, rounds > 1, rules)
+        new_l2, new_low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
         objective = with_plateaus(with_penalty(objective, new_l2), new_low)
         if steady and known is None:
             break
@@ -244,43 +249,68 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     return Settled(objective, theta, n_iter, rounds)
 
 
-def _settle_few(
+def settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
-    """Estimate with two classes on a sample of rows, in one compiled call."""
-    still = Rules(*_NEWTON.rules)._replace(max_iter=0)
-    found = walk_two(objective, drawn, drawn.weight, theta, (), still, still, still, unknown, shares)
-    settled = with_plateaus(with_penalty(objective, found.l2), found.low)
-    raw = found.raw if drawn.every else None
-    return Settled(settled, found.theta, found.n_iter, found.rounds, raw, drawn.weight)
+    """Estimate with two classes on a sample of rows, by compiled steps."""
+    Zt, y, weight = drawn.columns, drawn.y, drawn.weight
+    total, d = float(weight.sum()), objective.design.n_features
+    gamma, most_l2 = objective.loss.gamma, max(1.0, objective.total)
+    units = Rules(*_NEWTON.rules), min(1.0, float(weight.max())), total, len(y)
+    limits = total + _STRAY + _TRUE, _MOST_LOW, _EM_STEPS
+    l2, low, pseudo = penalty_of(objective), np.array(objective.loss.low), _STRAY * shares
+    n_iter, rounds, before = 0, 0, list[Any]()
+    theta, raw = np.ascontiguousarray(theta), None
+    while rounds < _ROUNDS:
+        rounds += 1
+        fused = FusedLoss(BETA_BERNOULLI, gamma, low[1], low[0], 1.0 - low.sum())
+        theta, _, raw, taken, _ = newton_descent(Zt, None, y, weight, fused, l2, d, theta, *units)
+        n_iter += taken
+        alone, settled = alone_scores(
+            Zt, raw, y, weight, drawn.unit, fused, l2, d, total, LEAST_REST
+        )
+        new_l2, new_low = l2, low
+        if unknown.penalty:
+            square = max(float(theta[:d] @ theta[:d]), 1e-300)
+            new_l2 = min(max(settled / square, _LEAST_L2), most_l2)
+        if unknown.plateaus:
+            new_low = stray_rates_of_two(alone, y, weight, gamma, low, pseudo, *limits)
+        l2, low, steady = _ahead(l2, low, new_l2, new_low, before, most_l2)
+        if steady:
+            break
+    objective = with_plateaus(with_penalty(objective, l2), low)
+    return Settled(objective, theta, n_iter, rounds, raw if drawn.every else None, weight)
 
 
-def walk_two(
-    objective: Fitted, drawn: Drawn, first_weight: Floats, theta: Floats,
-    gammas: tuple[float, ...], first: Rules, loose: Rules, last: Rules, unknown: Unknown,
-    shares: Floats,
-) -> Walked:  # fmt: skip
-    """Go the way of a fit with two classes on the drawn rows, in one compiled call.
+def _ahead(
+    l2: float, low: Floats, new_l2: float, new_low: Floats, before: list[Any], most_l2: float
+) -> tuple[float, Floats, bool]:
+    """Return the penalty and the plateaus of the next round, and whether they stand still.
 
-    It leads from the weights `theta` by a descent under the first weights of rows, the estimation
-    of what is unknown, and a descent at each gamma; see :func:`fit_two`.
+    Round after round updates fall by about the same share, often a sixth only, and after two of
+    them it is known what all will come to: the logarithm of each number goes there, at most
+    `_STRIDE` times as far as its update. `before` holds these logarithms and updates.
     """
-    weight = drawn.weight
-    units = min(1.0, float(first_weight.max())), min(1.0, float(weight.max()))
-    descents = Descents(first, Rules(*_NEWTON.rules), loose, last, *units, float(weight.sum()))
-    return Walked(*fit_two(
-        drawn.columns, drawn.y, weight, first_weight, drawn.counted, drawn.unit,
-        objective.loss.fused, np.array(gammas), penalty_of(objective), _STRAY * shares,
-        unknown.penalty, unknown.plateaus, objective.design.n_features, theta, descents, LEAST_REST,
-        _STRAY + _TRUE, _MOST_LOW, _EM_STEPS, _rules(objective),
-    ))  # fmt: skip
-
-
-def _rules(objective: Fitted) -> Rounds:
-    most_l2 = max(1.0, objective.total)
-    return Rounds(
-        _ROUNDS, _STEADY, _STEADY_LOW, _STRIDE, _LEAST_L2, most_l2, _MOST_WEIGHT, _MOST_APART
-    )
+    still = new_l2 == l2 or abs(log(new_l2 / l2)) < _STEADY
+    if still and float(np.abs(new_low - low).sum()) < _STEADY_LOW:
+        return new_l2, new_low, True
+    there, earlier = [], before.copy()
+    before.clear()
+    for here, new in zip((l2, *low.tolist()), (new_l2, *new_low.tolist()), strict=True):
+        at, step = log(max(here, _TINY)), log(max(new, _TINY) / max(here, _TINY))
+        if earlier:
+            came, fell = at - earlier[len(before)][0], earlier[len(before)][1] - step
+            if came * step > 0.0 and came * fell > 0.0:
+                new *= exp(step * (min(max(came / fell, 1.0), _STRIDE) - 1.0))
+        before.append((at, step))
+        there.append(new)
+    # A penalty that is given stays as it is, and every class must be able to win.
+    if there[0] != new_l2:
+        new_l2 = min(max(there[0], _LEAST_L2), most_l2)
+    taken, apart = sum(there[1:]), max(there[1:]) - min(there[1:])
+    if taken < _MOST_WEIGHT and apart < _MOST_APART * (1.0 - taken):
+        new_low = np.array(there[1:])
+    return new_l2, new_low, False
 
 
 def _penalty(objective: Fitted, theta: Floats, effective: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bblr._numeric.compiling import njit
-from bblr._numeric.elementary import INLINE, JIT
+from bblr._numeric.elementary import INLINE, JIT, exp_minus_abs
 from bblr.designs.small_tables import cholesky, second_moments
 from bblr.losses.fused import fisher_weights, value_residual
 
@@ -129,3 +129,15 @@ def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_re
         h = unit[i] * alone[i]
         alone[i] = raw[i] + h * slope[i] / max(1.0 - h * curvature[i], least_rest)
     return alone, settled
+
+
+@njit(**JIT)
+def stray_rates_of_two(alone, y, weight, gamma, low, pseudo, total, most, steps):
+    """Return the plateaus that scores say which were not trained on; see `stray_share`."""
+    own, codes = np.empty(len(y)), np.empty(len(y), np.int64)
+    for i in range(len(y)):
+        z = gamma * y[i] * alone[i]
+        e = exp_minus_abs(z)
+        own[i] = (1.0 if z >= 0.0 else e) / (1.0 + e)
+        codes[i] = 1 if y[i] > 0.0 else 0
+    return stray_share(own, codes, weight, low, pseudo, total, most, steps)

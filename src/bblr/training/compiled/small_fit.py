@@ -1,4 +1,7 @@
-"""A small fit with two classes in one compiled call, where nothing on its way is out of the usual."""
+"""A fit of a small table with two classes by compiled steps, with nothing in between.
+
+Objectives, solvers and solutions of their own for every step take as long as the steps.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bblr.designs.small_tables import Rules
+from bblr.designs.small_tables import Rules, newton_descent
 from bblr.solvers import Annealing, FisherScoring, Solution, Stage
 from bblr.solvers.solution import REASONS
-from bblr.training.laplace import MOST_ROWS, draw_rows
-from bblr.training.marginal import COMPILED, Unknown, walk_two, with_penalty, with_plateaus
+from bblr.training.compiled.settling import alone_scores
+from bblr.training.laplace import LEAST_REST, MOST_ROWS, draw_rows
+from bblr.training.marginal import COMPILED, Unknown, settle_few
 from bblr.training.probabilities import Calibrated, fit_link
 from bblr.training.start import Fitted, make_start, start_weight
 
@@ -19,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class SmallFit(NamedTuple):
-    """A solution, the last objective, with its settings found, and the link."""
+    """A solution, the objective at its end with the settings found, and the link."""
 
     solution: Solution
     objective: Fitted
@@ -29,43 +33,52 @@ class SmallFit(NamedTuple):
 def fit_small(
     objective: Fitted, annealing: Annealing, unknown: Unknown, shares: Floats, tol: float
 ) -> SmallFit | None:
-    """Return what the way over `settle`, `anneal` and `calibrated` leads to, at a third of the time.
+    """Return what a robust start, `settle`, `anneal` and `calibrated` lead to.
 
     None where the table is not small, or where a class is not predicted on the way: what to do
     then is left to those.
     """
-    descent: Any = annealing.descent
-    usual = type(descent) is FisherScoring and annealing.search is None
-    if not (usual and objective.design.fit_intercept and objective.size <= COMPILED):
+    design, descent = objective.design, annealing.descent
+    if type(descent) is not FisherScoring or annealing.search is not None:
         return None
-    if objective.n_rows > MOST_ROWS or objective.newton_columns is None:
+    small = objective.n_rows <= MOST_ROWS and objective.size <= COMPILED
+    if not small or objective.newton_columns is None or not design.fit_intercept:
         return None
     drawn = draw_rows(objective)
     if drawn is None or len(drawn.y) < objective.n_rows:
         return None
-    first_weight = start_weight(objective.design, objective.weight)
-    first, last = Rules(*make_start(objective, tol).rules), Rules(*descent.rules)
-    if first_weight is None:
-        first_weight, first = objective.weight, first._replace(max_iter=0)
-    loose = last._replace(tol=annealing.loose * last.tol)
-    found = walk_two(
-        objective, drawn, first_weight, np.zeros(objective.size), annealing.gammas, first, loose,
-        last, unknown, shares,
-    )  # fmt: skip
-    if not found.both or found.settled < 0.0:
-        return None
-    settled = objective
+    Zt, y, weight, d, total = drawn.columns, drawn.y, drawn.weight, design.n_features, objective.total
+
+    def descend(of: Fitted, own: Floats, theta: Floats, rules: Any, unit: float) -> Any:
+        given = of.loss.fused, of.l2, d, theta, Rules(*rules), unit, total, len(y)
+        return newton_descent(Zt, None, y, own, *given)
+
+    theta, first = np.zeros(objective.size), start_weight(design, weight)
+    if first is not None:
+        unit = min(1.0, float(first.max()))
+        theta = descend(objective, first, theta, make_start(objective, tol).rules, unit)[0]
     if unknown:
-        settled = with_plateaus(with_penalty(objective, found.l2), found.low)
-    final = settled.with_gamma(annealing.gammas[-1])
-    trace = [
-        Stage(gamma, value, errors, int(n_iter), REASONS[int(reason)])
-        for gamma, (value, n_iter, reason, errors) in zip(annealing.gammas, found.ends.tolist())
-    ]
-    last_stage = trace[-1]
-    solution = Solution(
-        found.theta, last_stage.value, last_stage.errors, last_stage.reason,
-        sum(stage.n_iter for stage in trace), last_stage.gamma, trace, found.raw,
-    )  # fmt: skip
-    decision = final.loss.decision(found.alone)
-    return SmallFit(solution, final, fit_link(decision, drawn.y, drawn.weight))
+        found = settle_few(objective, theta, drawn, unknown, shares)
+        objective, theta = found.objective, found.theta
+        if not _predicts_both(objective, found.raw):
+            return None
+    trace, rules = list[Stage](), Rules(*descent.rules)
+    for gamma in annealing.gammas:
+        objective, last = objective.with_gamma(gamma), gamma == annealing.gammas[-1]
+        loose = rules if last else rules._replace(tol=annealing.loose * rules.tol)
+        theta, value, raw, n_iter, reason = descend(objective, weight, theta, loose, objective.unit)
+        errors = objective.training_errors(theta, raw)
+        trace.append(Stage(gamma, value, errors, n_iter, REASONS[reason]))
+    alone, settled = alone_scores(
+        Zt, raw, y, weight, drawn.unit, objective.loss.fused, objective.l2, d, total, LEAST_REST
+    )
+    if settled < 0.0 or not _predicts_both(objective, raw):
+        return None
+    end, n_iter = trace[-1], sum(stage.n_iter for stage in trace)
+    solution = Solution(theta, value, end.errors, end.reason, n_iter, end.gamma, trace, raw)
+    return SmallFit(solution, objective, fit_link(objective.loss.decision(alone), y, weight))
+
+
+def _predicts_both(objective: Fitted, raw: Any) -> bool:
+    """Whether some scores are on either side of the threshold."""
+    return bool(raw.min() <= objective.loss.threshold < raw.max())
