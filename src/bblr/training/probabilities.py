@@ -23,7 +23,7 @@ from bblr.training.laplace import (
     draw_rows,
     scores_alone,
 )
-from bblr.training.link import Link
+from bblr.training.link import Link, fit_with_cost
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
@@ -145,17 +145,16 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     If it does worse than the base rate, the values are shifted by the base rate and rescaled, so
     that they count for as much as they are worth; only if they are `free` to be shifted.
     """
-    link = Link.fit(decision, y, weight)
     form, total = layout(decision), float(weight.sum())
     codes = form.codes(y)
+    link, cost = fit_with_cost(decision, y, weight)
     held = np.bincount(codes, weight, form.n_classes(decision))
     # A class that no fold has held out has no base rate.
     if not (free and total >= _LEAST_WEIGHT and held.all()):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     shares = held / total
     at_base = -float(held @ np.log(shares))
-    own = form.of_class(link.probability(decision), codes)
-    if -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+    if cost <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
