@@ -124,7 +124,7 @@ def test_compiled_and_general_steps_settle_alike(monkeypatch, dense):
 
         X = csr_matrix(X * (rng.random(X.shape) < 0.3))
     compiled = BBLRClassifier().fit(X, y)
-    monkeypatch.setattr(marginal, "_COMPILED", 0)
+    monkeypatch.setattr(marginal, "COMPILED", 0)
     general = BBLRClassifier().fit(X, y)
     assert np.log(compiled.l2_ / general.l2_) == pytest.approx(0.0, abs=0.2)
     assert compiled.prior_.a == pytest.approx(general.prior_.a, abs=0.02)
@@ -217,6 +217,23 @@ def test_a_link_is_never_worse_than_the_base_rate(classes):
     own = p[np.arange(n), codes] if classes > 2 else np.where(codes == 1, p, 1.0 - p)
     shares = np.bincount(codes, weight) / weight.sum()
     assert weight @ -np.log(own) <= weight @ -np.log(shares[codes]) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize(("classes", "seed"), [(2, 1), (2, 5), (4, 3), (4, 7)])
+def test_a_link_from_the_base_rate_asks_for_no_order(classes, seed):
+    """A minimum is known to half the digits only, and its place moved by 1e-6 of gamma."""
+    rng = np.random.default_rng(seed)
+    shares = np.r_[0.7, np.full(classes - 1, 0.3 / (classes - 1))]
+    codes = rng.choice(classes, 300, p=shares)
+    decision = rng.normal(size=(300, classes) if classes > 2 else 300)
+    weight = rng.random(300)
+    y = codes if classes > 2 else 2.0 * codes - 1.0
+    link, shift = fit_link(decision, y, weight)
+    assert not any(link.plateaus.low)
+    for order in (rng.permutation(300) for _ in range(5)):
+        again, moved = fit_link(decision[order], y[order], weight[order])
+        assert again.gamma == pytest.approx(link.gamma, rel=1e-11)
+        np.testing.assert_allclose(moved, shift, rtol=1e-11)
 
 
 def test_probability_and_decision_name_the_same_class():

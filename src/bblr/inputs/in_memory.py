@@ -78,6 +78,7 @@ class ArrayAdapter(Adapter):
         # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
         # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
         quiet = np.errstate(over="ignore", invalid="ignore")
+        check_masks(self.X)
         with config_context(array_api_dispatch=False), quiet, naming_labels():
             return validate_data(
                 self.estimator,
@@ -144,6 +145,16 @@ def check_indices(X: Any) -> None:
             "X is a sparse matrix that contradicts itself: its indices or row pointers lead out "
             "of it. Build it anew from rows, columns and values, for instance by "
             "scipy.sparse.coo_array."
+        )
+
+
+def check_masks(X: Any) -> None:
+    """Raise a ValueError for a masked array that hides numbers: NumPy would hand them on."""
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"Input X contains NaN: it is a masked array that hides {np.ma.count_masked(X)} of "
+            "its numbers. Fill them, for instance by sklearn.impute.SimpleImputer on "
+            "X.filled(numpy.nan)."
         )
 
 

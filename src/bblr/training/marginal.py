@@ -80,7 +80,7 @@ _SOME_ROWS = 4096
 _TOL_TWO, _TOL_MANY, _STEPS_MANY = 1e-4, 1e-3, 8
 _NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3, kept=KEPT)
 # Up to this many parameters the estimation is compiled.
-_COMPILED = 128
+COMPILED = 128
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ def leverage_limit(objective: Fitted) -> float:
     if not counts.all():
         length, own = length[counts], own[counts]
     middle, far = quantiles(length, own, (0.5, 1.0 - _MOST_BEYOND))
+    if own is objective.weight:
+        design.middle = own, middle
     return max(_LEVERAGE, far / middle)
 
 
@@ -214,10 +216,10 @@ def _cost_alone(settled: Settled) -> float:
 def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
     size = objective.size, objective.n_scores
     # A sample suffices: it has many rows per parameter.
-    if takes_newton(*size, _COMPILED) and objective.design.fit_intercept:
+    if takes_newton(*size, COMPILED) and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
-            return _settle_few(objective, theta, drawn, unknown, shares)
+            return settle_few(objective, theta, drawn, unknown, shares)
     tol = _TOL_TWO if objective.n_scores == 1 else _TOL_MANY
     descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
@@ -259,7 +261,7 @@ def _reusable(about: Any) -> Laplace | None:
     return about if isinstance(about, Laplace) else None
 
 
-def _settle_few(
+def settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
     """Estimate with two classes on a sample of rows, by compiled steps."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.optimize import brentq
+from scipy.special import softmax
 
 from bblr._numeric.layouts import layout
 from bblr._numeric.threads import map_each
@@ -23,7 +23,7 @@ from bblr.training.laplace import (
     draw_rows,
     scores_alone,
 )
-from bblr.training.link import Link
+from bblr.training.link import Link, fit_with_cost
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
@@ -145,17 +145,16 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     If it does worse than the base rate, the values are shifted by the base rate and rescaled, so
     that they count for as much as they are worth; only if they are `free` to be shifted.
     """
-    link = Link.fit(decision, y, weight)
     form, total = layout(decision), float(weight.sum())
     codes = form.codes(y)
+    link, cost = fit_with_cost(decision, y, weight)
     held = np.bincount(codes, weight, form.n_classes(decision))
     # A class that no fold has held out has no base rate.
     if not (free and total >= _LEAST_WEIGHT and held.all()):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     shares = held / total
     at_base = -float(held @ np.log(shares))
-    own = form.of_class(link.probability(decision), codes)
-    if -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+    if cost <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
@@ -174,12 +173,17 @@ def _from_base_rate(
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
-    def cost(log_gamma: float) -> float:
-        p = log_softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
-        return -float(weight @ p[rows, codes])
+    def slope(log_gamma: float) -> float:
+        p = softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
+        return float(weight @ (np.einsum("ij,ij->i", p, scores) - scores[rows, codes]))
 
-    # At the lower end it is the base rate to five digits, and the shift still of a size to show.
-    log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
+    # The cost is convex. Its slope has a root to the last digits, which a minimum has not. At the
+    # lower end it is the base rate to five digits, and the shift still of a size to show.
+    low, high = -5.0, 3.0
+    if slope(low) < 0.0 < slope(high):
+        log_gamma = float(brentq(slope, low, high))
+    else:
+        log_gamma = low if slope(low) >= 0.0 else high
     gamma = float(np.exp(log_gamma)) / scale
     return Calibrated(Link(Plateaus.none(len(shares)), gamma), form.centred(logs) / gamma)
 
