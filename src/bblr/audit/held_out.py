@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 from bblr._checks import check_number
 from bblr._numeric.arrays import plain_labels
 from bblr._numeric.tensors import local
-from bblr._numeric.threads import as_child
+from bblr._numeric.threads import as_child, jobs_for
 from bblr.audit.models import Floats, class_scores, fitted
 from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
@@ -200,7 +200,7 @@ def held_out_scores(
     wrong labels.
     """
     whole = given_refit(data.codes, data.weight) if refit is None else refit
-    parts = Parallel(n_jobs=n_jobs)(
+    parts = Parallel(n_jobs=jobs_for(len(folds), n_jobs))(
         delayed(as_child)(os.getpid(), _fold_scores, estimator, data, fold, whole)
         for fold in folds
     )
