@@ -106,7 +106,7 @@ def estimate_flips(
     (0.258, array([[0.74, 0.26],
            [0.  , 1.  ]]))
     """
-    several = [scores] if isinstance(scores, np.ndarray) else scores
+    several = scores if np.ndim(scores) == 3 else [np.asarray(scores)]
     rows, fit = _united([Mixture.of(one, codes, weight) for one in several])
     # One sharpness for all classes gives the scores their unit.
     rows = rows.by_class(fit.free)
