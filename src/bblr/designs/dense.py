@@ -191,11 +191,8 @@ class DenseDesign(MatrixDesign):
 
     def column_squares(self, weight: Floats, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
-        total = np.zeros(self.n_features)
-        for X, w in self._chunks(np.arange(self.n_rows), weight):
-            X -= centre
-            total += w @ (X * X)
-        return total
+        squares: Floats = self.moment_sums(weight, centre)[1]
+        return squares
 
 
 def moments_of(sums: Floats, total: float, shift: Floats) -> Moments:

@@ -21,7 +21,7 @@ from bblr.losses import BetaBernoulli
 from bblr.solvers import Annealing, Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
 from bblr.training.compiled.small_fit import fit_small
-from bblr.training.marginal import Unknown, first_objective, leverage_limit
+from bblr.training.marginal import Settled, Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import Calibrated, calibrated
@@ -35,6 +35,7 @@ from bblr.training.start import (
     anneal,
     learn,
     make_descent,
+    make_learner,
     make_solver,
     penalty_of,
     settled_like,
@@ -272,21 +273,22 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         if small is not None:
             warn_if_flat(small.objective, small.solution.theta)
             return self._unpack(*small, training)
-        now = [objective]
+        now, about = [objective], list[Any]([None])
 
-        def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
+        def settle(objective: Fitted, theta: Floats) -> Settled:
+            found = Settled(objective, theta)
             if unknown and not monitor.stopped:
                 with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
-                objective, theta = found.objective, found.theta
+                objective = found.objective
                 if self.verbose:
-                    low = np.round(objective.loss.low, 3).tolist()
-                    settings = f"l2 {penalty_of(objective):.4g}, plateaus {low}"
-                    monitor.log(f"{settings} after {found.rounds} rounds")
+                    l2, low = penalty_of(objective), np.round(objective.loss.low, 3).tolist()
+                    monitor.log(f"l2 {l2:.4g}, plateaus {low} after {found.rounds} rounds")
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
                     self.leverage_ = None
-            return objective, theta
+            about[0] = found.about
+            return found
 
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
@@ -298,16 +300,16 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             solution, objective = self._solve(objective, warm, annealing, monitor, settle)
             final: Fitted = objective.with_gamma(solution.gamma)
             if learned and not monitor.stopped:
-                solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
+                relearn = partial(self._relearn, monitor)
+                solution, final = learn(final, solution, relearn, monitor, self.gamma_growth)
             warn_if_flat(final, solution.theta)
             if monitor.stopped:
                 link = Calibrated.of_loss(final.loss)
             else:
                 with monitor.task("calibrate"):
-                    descent = make_descent(
-                        "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
-                    )
-                    link = calibrated(final, solution, descent)
+                    size, tol = (final.size, final.n_scores), LOOSE * self.tol
+                    descent = make_descent("auto", *size, tol, int(self.max_iter))
+                    link = calibrated(final, solution, descent, about[0])
             return self._unpack(solution, final, link, training)
 
     def _leverage(self, objective: Fitted) -> float | None:
@@ -361,8 +363,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             )
         else:
             start = np.zeros(objective.size) if warm is None else warm
-            objective, start = settle(objective, start)
-            solution = anneal(annealing, objective, start, self.tol, monitor)
+            here = settle(objective, start)
+            objective = here.objective
+            solution = anneal(annealing, objective, here.theta, self.tol, monitor)
         if not self._searches(objective) or monitor.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -377,12 +380,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return found, objective
 
     def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
-        solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
-        gammas = (objective.loss.gamma,)
-        stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        return stage.minimise(
-            objective, theta, callback=monitor.stage_callback(gammas, keep=False)
-        )
+        stage = make_learner(self.solver, objective, self.tol, int(self.max_iter))
+        tell = monitor.stage_callback(stage.gammas, keep=False)
+        return stage.minimise(objective, theta, callback=tell)
 
     def _unpack(
         self, solution: Solution, objective: Fitted, calibrated: Calibrated, training: Training

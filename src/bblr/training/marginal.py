@@ -101,11 +101,13 @@ class Settled:
 
     objective: Fitted
     theta: Floats
-    n_iter: int
-    rounds: int
+    n_iter: int = 0
+    rounds: int = 0
     # The scores of all rows that count, and the weights of those, where they are at hand.
     raw: Floats | None = None
     weight: Floats | None = None
+    # The normal approximation of the weights, where forming another one costs many passes.
+    about: Laplace | None = None
 
 
 def first_penalty(design: ScaledDesign) -> float:
@@ -182,7 +184,7 @@ def settle(
         Tolerance of a fit.
     """
     if objective.design.size > MAX_PARAMETERS or not unknown:
-        return Settled(objective, theta, 0, 0)
+        return Settled(objective, theta)
     first = _settle(objective, theta, unknown, shares)
     if _predicts_all(first):
         return first
@@ -224,6 +226,11 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     n_iter = rounds = 0
     precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
     known: Laplace | None = None
+    costly = isinstance(descent, LBFGS) and objective.n_scores == 1
+    if costly:
+        # One matrix for the first descent, which would form its own, and for what follows.
+        first = laplace(objective, theta, objective.scores(theta))
+        known, precondition = _reusable(first), first.precondition
     while rounds < _ROUNDS:
         rounds += 1
         found = descent.minimise(objective, theta, precondition=precondition)
@@ -245,8 +252,13 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
         if steady and known is None:
             break
         # The information serves until nothing moves by it, and is then formed anew.
-        known = about if isinstance(about, Laplace) and not steady else None
-    return Settled(objective, theta, n_iter, rounds)
+        known = None if steady else _reusable(about)
+    return Settled(objective, theta, n_iter, rounds, about=_reusable(about) if costly else None)
+
+
+def _reusable(about: Any) -> Laplace | None:
+    """Return an approximation whose information may serve other weights; None on a device."""
+    return about if isinstance(about, Laplace) else None
 
 
 def settle_few(
