@@ -62,7 +62,8 @@ def fit_small(
     theta, first = np.zeros(objective.size), start_weight(design, weight)
     if first is not None:
         one = min(1.0, float(first.max()))
-        theta = descend(objective, first, theta, make_start(objective, tol).rules, one)[0]
+        start: Any = make_start(objective, tol)
+        theta = descend(objective, first, theta, start.rules, one)[0]
     if unknown:
         found = settle_few(objective, theta, drawn, unknown, shares)
         objective, theta = found.objective, found.theta
