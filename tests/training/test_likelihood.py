@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from bblr.training.compiled.link_likelihood import _penalised, likeliest, plateaus_of
-from bblr.training.compiled.settling import stray_share
+from bblr.losses import Plateaus
+from bblr.losses.fused import FusedLoss, fisher_weights, value_residual
+from bblr.training.compiled.link_likelihood import (
+    _penalised,
+    likeliest_link,
+    plateaus_of,
+)
+from bblr.training.compiled.settling import alone_scores, stray_share
+from bblr.training.link import Link
 
 
 def _problem(seed, n=60):
@@ -39,12 +46,17 @@ def test_gradient_and_hessian_by_finite_differences(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_descent_ends_where_the_gradient_is_zero(seed):
-    data = _problem(seed, 200)
-    nowhere = np.full(3, np.nan)
-    found, value = likeliest(np.array([-1.0, -1.0, 0.5]), *data, nowhere)
-    assert value <= _value(np.array([-1.0, -1.0, 0.5]), data)
+    decision, y, weight = _problem(seed, 200)
+    scale = np.sqrt(np.average(decision**2, weights=weight))
+    low, high, gamma, cost = likeliest_link(decision, y, weight)
+    shares = 2.0 * low, 2.0 * (1.0 - high)
+    free = np.array([*(np.log(share / (1.0 - share)) for share in shares), np.log(gamma * scale)])
+    data = decision / scale, y, weight
+    assert _value(free, data) <= _value(np.array([-1.0, -1.0, 0.5]), data)
     # A plateau may end next to 1/2, where it is held.
-    np.testing.assert_allclose(_slope(found, data), 0.0, atol=1e-5)
+    np.testing.assert_allclose(_slope(free, data), 0.0, atol=1e-5)
+    p = Link(Plateaus.binary(low, high - low), gamma).probability(decision)
+    assert cost == pytest.approx(-weight @ np.log(np.where(y > 0, p, 1.0 - p)), rel=1e-9)
 
 
 def test_plateaus_lie_on_either_side_of_one_half():
@@ -72,3 +84,23 @@ def test_stray_labels_are_counted_class_by_class(rates):
     # As heavy as two of each row.
     both = stray_share(own, labels, 2 * ones, first, none, 2.0 * n, 0.6, 500)
     np.testing.assert_allclose(both, found, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 4, 6, 9])
+def test_scores_alone_are_those_of_a_covariance_written_out(size):
+    rng, n, l2 = np.random.default_rng(size), 600, 0.7
+    Zt = np.vstack([rng.normal(size=(size - 1, n)), np.ones(n)])
+    raw, weight, y = 0.5 * Zt.sum(axis=0), rng.random(n), np.sign(rng.normal(size=n))
+    fused = FusedLoss(0, 1.0, 0.05, 0.1, 0.85)
+    unit, slope, curvature = np.minimum(weight, 0.5), np.empty(n), np.empty(n)
+    fisher_weights(fused, raw, np.ones(n), curvature)
+    value_residual(fused, raw, y, np.ones(n), slope)
+    floor = np.full(size, 1e-9 * weight.sum())
+    floor[:-1] += l2
+    covariance = np.linalg.inv((Zt * (weight * curvature)) @ Zt.T + np.diag(floor))
+    h = unit * np.einsum("ji,jk,ki->i", Zt, covariance, Zt)
+    total = float(weight.sum())
+    alone, settled = alone_scores(Zt, raw, y, weight, unit, fused, l2, size - 1, total, 0.1)
+    expected = raw + h * slope / np.maximum(1.0 - h * curvature, 0.1)
+    np.testing.assert_allclose(alone, expected, rtol=1e-9, atol=1e-12)
+    assert settled == pytest.approx(float((1.0 - l2 * np.diag(covariance)[:-1]).sum()))

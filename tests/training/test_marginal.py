@@ -325,6 +325,27 @@ def test_the_information_of_an_earlier_round_serves_until_nothing_moves(monkeypa
     assert found.objective.l2 == pytest.approx(l2, rel=0.05)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "settings", [{}, {"l2": 0.5}, {"prior": "mild"}, {"gamma_max": 4.0}, {"leverage": None}]
+)
+def test_a_small_fit_is_that_of_the_long_way(seed, settings, monkeypatch):
+    X, y, rng = _linear(300, 5, seed)
+    X[:4] *= 30.0
+    weight = rng.random(300) + 0.1
+    short = BBLRClassifier(**settings).fit(X, y, weight)
+    monkeypatch.setattr("bblr.linear.classifier.fit_small", lambda *_: None)
+    long = BBLRClassifier(**settings).fit(X, y, weight)
+    np.testing.assert_allclose(short.coef_, long.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(short.intercept_, long.intercept_, rtol=1e-9, atol=1e-12)
+    assert short.l2_ == pytest.approx(long.l2_, rel=1e-9)
+    assert short.leverage_ == long.leverage_ and short.n_iter_ == long.n_iter_
+    assert short.link_.gamma == pytest.approx(long.link_.gamma, rel=1e-8)
+    for one, other in zip(short.path_, long.path_, strict=True):
+        assert one.reason == other.reason and one.n_iter == other.n_iter
+        assert one[:3] == pytest.approx(other[:3], rel=1e-9)
+
+
 def test_beyond_newton_steps_a_matrix_is_formed_only_where_settling_needs_it(monkeypatch):
     """The descents to the minimum and the link go on with what settling knows."""
     X, y, _ = _linear(1_200, 520, 1)

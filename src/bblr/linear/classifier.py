@@ -259,21 +259,20 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
             return self._fit(training, FitMonitor(self, *rows.callback_data(y, sample_weight)))
 
     def _fit(self, training: Training, monitor: FitMonitor) -> Self:
-        n_classes = len(training.classes)
         design = ScaledDesign(training.design, training.weight, bool(self.fit_intercept))
         objective = first_objective(self.prior, self.l2, float(self.gamma_min), design, training)
         self.leverage_ = self._leverage(objective)
         if self.leverage_ is not None:
             objective = objective.bounded(self.leverage_)
-        gammas, learned = self._gammas(n_classes), self.prior == "learned"
+        gammas, learned = self._gammas(len(training.classes)), self.prior == "learned"
         unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
         warm, annealing = self._warm(objective, training), self._annealing(objective, gammas)
+        small = None
         if warm is None and not learned and monitor.is_silent:
             small = fit_small(objective, annealing, unknown, training.shares, self.tol)
-            if small is not None:
-                warn_if_flat(small.objective, small.solution.theta)
-                self._unpack(*small, training)
-                return self
+        if small is not None:
+            warn_if_flat(small.objective, small.solution.theta)
+            return self._unpack(*small, training)
         now, about = [objective], list[Any]([None])
 
         def settle(objective: Fitted, theta: Floats) -> Settled:
@@ -283,9 +282,8 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
                 objective = found.objective
                 if self.verbose:
-                    low = np.round(objective.loss.low, 3).tolist()
-                    settings = f"l2 {penalty_of(objective):.4g}, plateaus {low}"
-                    monitor.log(f"{settings} after {found.rounds} rounds")
+                    l2, low = penalty_of(objective), np.round(objective.loss.low, 3).tolist()
+                    monitor.log(f"l2 {l2:.4g}, plateaus {low} after {found.rounds} rounds")
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
                     self.leverage_ = None
@@ -309,12 +307,10 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 link = Calibrated.of_loss(final.loss)
             else:
                 with monitor.task("calibrate"):
-                    descent = make_descent(
-                        "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
-                    )
+                    size, tol = (final.size, final.n_scores), LOOSE * self.tol
+                    descent = make_descent("auto", *size, tol, int(self.max_iter))
                     link = calibrated(final, solution, descent, about[0])
-            self._unpack(solution, final, link, training)
-        return self
+            return self._unpack(solution, final, link, training)
 
     def _leverage(self, objective: Fitted) -> float | None:
         if self.leverage is None:
@@ -358,13 +354,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
 
     def _solve(
-        self,
-        objective: Fitted,
-        warm: Floats | None,
-        annealing: Annealing,
-        monitor: FitMonitor,
+        self, objective: Fitted, warm: Floats | None, annealing: Annealing, monitor: FitMonitor,
         settle: Settle,
-    ) -> tuple[Solution, Fitted]:
+    ) -> tuple[Solution, Fitted]:  # fmt: skip
         if warm is None and self.solver != "sla":
             solution, objective = anneal_from_start(
                 annealing, objective, self.tol, monitor, settle
@@ -389,17 +381,12 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
 
     def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
         stage = make_learner(self.solver, objective, self.tol, int(self.max_iter))
-        return stage.minimise(
-            objective, theta, callback=monitor.stage_callback(stage.gammas, keep=False)
-        )
+        tell = monitor.stage_callback(stage.gammas, keep=False)
+        return stage.minimise(objective, theta, callback=tell)
 
     def _unpack(
-        self,
-        solution: Solution,
-        objective: Fitted,
-        calibrated: Calibrated,
-        training: Training,
-    ) -> None:
+        self, solution: Solution, objective: Fitted, calibrated: Calibrated, training: Training
+    ) -> Self:
         self.classes_ = training.classes
         coef, intercept = objective.unpack(solution.theta)
         intercept = intercept + calibrated.shift
@@ -410,3 +397,4 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.l2_ = penalty_of(objective)
         self.path_ = solution.trace
         self.n_iter_ = max(1, solution.n_iter)
+        return self

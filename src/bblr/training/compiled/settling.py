@@ -115,7 +115,7 @@ def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_re
         scales[j] = 1.0 / factor[j, j]
         factor[j, j] = 0.0
     for _ in range(2 if found else 0):
-        # First of the weights themselves, then of the rows: what is called twice is compiled twice.
+        # First of the weights, then of the rows: what is called twice is compiled twice.
         alone = np.empty(of.shape[1])
         _write_variances(of, factor, scales, alone)
         if settled < 0.0:

@@ -47,16 +47,23 @@ def fit_small(
     drawn = draw_rows(objective)
     if drawn is None or len(drawn.y) < objective.n_rows:
         return None
-    Zt, y, weight, d, total = drawn.columns, drawn.y, drawn.weight, design.n_features, objective.total
+    Zt, y, weight, d, total = (
+        drawn.columns,
+        drawn.y,
+        drawn.weight,
+        design.n_features,
+        objective.total,
+    )
 
-    def descend(of: Fitted, own: Floats, theta: Floats, rules: Any, unit: float) -> Any:
-        given = of.loss.fused, of.l2, d, theta, Rules(*rules), unit, total, len(y)
+    def descend(of: Fitted, own: Floats, theta: Floats, rules: Any, one: float) -> Any:
+        given = of.loss.fused, of.l2, d, theta, Rules(*rules), one, total, len(y)
         return newton_descent(Zt, None, y, own, *given)
 
     theta, first = np.zeros(objective.size), start_weight(design, weight)
     if first is not None:
-        unit = min(1.0, float(first.max()))
-        theta = descend(objective, first, theta, make_start(objective, tol).rules, unit)[0]
+        one = min(1.0, float(first.max()))
+        start: Any = make_start(objective, tol)
+        theta = descend(objective, first, theta, start.rules, one)[0]
     if unknown:
         found = settle_few(objective, theta, drawn, unknown, shares)
         objective, theta = found.objective, found.theta
@@ -66,7 +73,9 @@ def fit_small(
     for gamma in annealing.gammas:
         objective, last = objective.with_gamma(gamma), gamma == annealing.gammas[-1]
         loose = rules if last else rules._replace(tol=annealing.loose * rules.tol)
-        theta, value, raw, n_iter, reason = descend(objective, weight, theta, loose, objective.unit)
+        theta, value, raw, n_iter, reason = descend(
+            objective, weight, theta, loose, objective.unit
+        )
         errors = objective.training_errors(theta, raw)
         trace.append(Stage(gamma, value, errors, n_iter, REASONS[reason]))
     alone, settled = alone_scores(
