@@ -35,8 +35,7 @@ class Labels:
     def __init__(self, y: NDArray[Any], sample_weight: Any) -> None:
         self.y: Any = y
         self.plain = sample_weight is None
-        with config_context(array_api_dispatch=False):
-            self.weight: Any = row_weights(sample_weight, y)
+        self.weight: Any = row_weights(sample_weight, y)
 
     def classes(self) -> NDArray[Any]:
         """Return the sorted labels of the rows of positive weight."""
@@ -144,8 +143,9 @@ def row_weights(sample_weight: Any, y: Any) -> Floats:
             f"{type(sample_weight).__name__} of {given.dtype}."
         )
     # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
-    refuse_no_weight(objects or bool(np.any(given)))
-    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+    with config_context(array_api_dispatch=False):
+        refuse_no_weight(objects or bool(np.any(given)))
+        weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
     refuse_no_weight(bool(np.any(weight)))
     refuse_negative(weight)
     return np.asarray(weight, dtype=np.float64)

@@ -110,9 +110,10 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
     Notes
     -----
     ``optimal_`` holds in exact arithmetic: no hyperplane, however thin the gap it passes through,
-    has a smaller loss on the training data as given in float64. Bounds rest on contradictions
-    checked in integer arithmetic and on weak duality, never on the tolerance of a solver. Where
-    weights are not integers, losses are compared up to a millionth of the largest weight.
+    has a smaller loss on the training data as given in float64. Bounds rest on weak duality and on
+    contradictions checked with a bound of all rounding or in integer arithmetic, never on the
+    tolerance of a solver. Where weights are not integers, losses are compared up to a millionth of
+    the largest weight.
 
     Examples
     --------

@@ -71,15 +71,17 @@ class ZeroOneProblem:
     def from_data(cls, X: Floats, y: Floats, weight: Floats, fit_intercept: bool = True) -> Self:
         """Merge equal rows and scale the features."""
         kept = weight > 0
-        points, group = distinct(X[kept])
+        if not kept.all():
+            X, y, weight = X[kept], y[kept], weight[kept]
+        points, group = distinct(X)
         if points.size and not max(points.max(), -points.min()) <= _LARGEST:
             raise ValueError(
                 f"X holds numbers beyond {_LARGEST:g}, whose scores would not be finite. Divide "
                 "them by a constant, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
-        positive = y[kept] > 0
-        up = np.bincount(group, weight[kept] * positive, len(points)).astype(np.float64)
-        down = np.bincount(group, weight[kept] * ~positive, len(points)).astype(np.float64)
+        positive = y > 0
+        up = np.bincount(group, weight * positive, len(points)).astype(np.float64)
+        down = np.bincount(group, weight * ~positive, len(points)).astype(np.float64)
         # Squares of very large or small numbers overflow or underflow.
         units = _units(points)
         plain = points / units
@@ -99,11 +101,12 @@ class ZeroOneProblem:
         sign = np.sign(up - down)[:, None]
         ones = np.ones((len(net), int(fit_intercept)))
         scaled = np.hstack([standard, ones])
+        rest = slice(None) if left.all() else left
         return cls(
-            np.ascontiguousarray(sign[left] * scaled[left]),
-            np.ascontiguousarray(sign[left] * np.hstack([points[left], ones[left]])),
-            sign[left, 0],
-            net[left],
+            np.ascontiguousarray(sign[rest] * scaled[rest]),
+            np.ascontiguousarray(sign[rest] * np.hstack([points[rest], ones[rest]])),
+            sign[rest, 0],
+            net[rest],
             float(base.sum()),
             scaled[tied],
             sign[light] * scaled[light],

@@ -64,7 +64,7 @@ class Boxes:
     ) -> ZeroOneSolution:
         """Search from theta0 until the best is proved or the time is up."""
         progress.found(theta0, problem.loss(theta0))
-        tree = CutTree(problem, progress)
+        tree = CutTree(problem, progress, n_jobs)
         cube = None
         if problem.size <= self.max_size and not progress.expired:
             cube = _Cube.around(problem, np.asarray(progress.theta))
