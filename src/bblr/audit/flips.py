@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
@@ -194,7 +195,7 @@ def _blind(rows: Mixture) -> tuple[float, MixtureFit]:
     shares, gains = np.r_[_BLIND, best], np.r_[values, max(-found.fun, values[top])] - values[0]
     order = np.argsort(shares, kind="stable")
     most = gains.max()
-    mean = np.trapezoid(np.exp(gains[order] - most), shares[order]) / _BLIND[-1]
+    mean = trapezoid(np.exp(gains[order] - most), shares[order]) / _BLIND[-1]
     if most + np.log(mean) < _LEAST_EVIDENCE:
         return 0.0, fits[0]
     return best, fits[top]
