@@ -33,7 +33,7 @@ _MOST_STUCK = 20
 # Where so many boxes cannot be divided any more, many rows pass through one point, line or plane.
 _MOST_SETTLED = 500
 # Nodes of branch and cut at its turn, and in all.
-_NODES, _MOST_NODES = 16, 10_000_000
+_NODES, _MOST_NODES = 4, 10_000_000
 # The first number to be proved is this share of the loss. The next is such that the work grows by
 # this factor, if it goes on to grow as it did.
 _FIRST, _GROWTH = 0.25, 3.0

@@ -91,6 +91,8 @@ class Cover:
         self.weight = weight / self.unit
         self.n = len(weight)
         self.low, self.high = np.zeros(self.n), np.ones(self.n)
+        # What a row costs beyond the prices of its cuts in the last solution.
+        self.reduced = np.zeros(self.n)
         self.pool = pool
         # Cuts in the linear programme, their numbers in the pool, and solutions without a price.
         self.held: list[Cut] = []
@@ -138,20 +140,29 @@ class Cover:
         return len(worst) > 0
 
     def solve(self) -> tuple[Floats, float]:
-        """Return a solution and a bound that weak duality proves."""
+        """Return a solution and a bound that weak duality proves; infinite if there is none."""
+        flat = self._flat
+        if len(flat.demand):
+            starts = np.cumsum(flat.lengths) - flat.lengths
+            most = np.add.reduceat(flat.factors * self.high[flat.rows], starts)
+            if np.any(most < flat.demand):
+                # Too many rows of a cut are decided to be right.
+                return self.low, np.inf
         self.model.run()
         found = self.model.getSolution()
         z, dual = np.array(found.col_value), np.array(found.row_dual)
         if len(dual) != len(self.held) or len(z) != self.n:
             middle = np.clip(np.full(self.n, 0.5), self.low, self.high)
+            self.reduced = np.zeros(self.n)
             return middle, self.unit * float(self.weight @ self.low)
-        dual, flat = np.maximum(dual, 0.0), self._flat
+        dual = np.maximum(dual, 0.0)
         self.age = np.where(dual > 0, 0, self.age + 1)
         prices = np.repeat(dual, flat.lengths) * flat.factors
         reduced = self.weight - np.bincount(flat.rows, prices, self.n)
         bound = float(
             dual @ flat.demand + np.minimum(reduced * self.low, reduced * self.high).sum()
         )
+        self.reduced = self.unit * reduced
         return np.clip(z, self.low, self.high), self.unit * bound
 
     def branching_row(self, z: Floats, rows: Ints) -> int:
