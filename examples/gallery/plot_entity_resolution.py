@@ -145,7 +145,8 @@ for shift, (name, values) in zip((-0.2, 0.2), share.items(), strict=True):
     bars = axes.bar(place, list(values.values()), width=0.36, color=colours[name], label=name)
     axes.bar_label(bars, fmt="%.0f", padding=2)
 axes.set_xticks(range(len(ways)), ways)
-axes.set(ylabel="offers decided right, %", ylim=(0, 100))
+# Room for the legend above the bars, on the small card too.
+axes.set(ylabel="offers decided right, %", ylim=(0, 125), yticks=range(0, 101, 20))
 axes.grid(axis="x", visible=False)
 axes.legend(loc="upper left")
 plt.show()

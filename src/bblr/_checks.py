@@ -80,7 +80,8 @@ LARGEST = 1e100
 
 AT_LEAST_0 = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
-AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
+# At most what compiled code counts in, and then some.
+AT_LEAST_1 = Interval(Integral, 1, 10**12, closed="both")
 _SHARPNESS = Interval(Real, 1 / LARGEST, LARGEST, closed="both")
 
 # Constraints, checked by scikit-learn, on parameters that several estimators share.
@@ -91,13 +92,18 @@ CONSTRAINTS: dict[str, Any] = {
     "gamma_max": [_SHARPNESS],
     "gamma_growth": [Interval(Real, 1, None, closed="neither")],
     "gamma_limit": [Interval(Real, 1, LARGEST, closed="both")],
-    "leverage": [POSITIVE, None],
+    "leverage": [Interval(Real, 1 / LARGEST, None, closed="left"), None],
     "n_jobs": [AT_LEAST_1, Interval(Integral, None, -1, closed="right"), None],
     "degree": [AT_LEAST_1],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "max_vectors": [AT_LEAST_1, None],
     "max_centers": [AT_LEAST_1, StrOptions({"auto"}), None],
     "cache_size": [AT_LEAST_0],
+    "fit_intercept": ["boolean"],
+    "noise_free_proba": ["boolean"],
+    "warm_start": ["boolean"],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
 }
 
 

@@ -104,9 +104,7 @@ def test_gaps_and_dropped_columns_in_new_files(folder, monkeypatch, ending, rows
     result = bblr("fit", f"train.{ending}", "--target", "kind", "--drop", "id", *FAST,
                   "--model", "model.bblr")  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert (
-        "missing values get an indicator; numbers are filled with the median: 'we" in result.stdout
-    )
+    assert "missing values get an indicator, and numbers their median: 'we" in result.stdout
     training = read_training(Path(f"train.{ending}"), ColumnChoices("kind", ["id"]))
     model = BBLRClassifier(gamma_max=1, random_state=0).fit(training.X, training.y)
     frame, found = pd.read_csv("test.csv"), predictions(f"test.{ending}")

@@ -18,7 +18,9 @@ from bblr import BBLRClassifier, find_label_errors
 from bblr.audit import LabelErrors
 from bblr.cli.auditing import audit_job
 from bblr.cli.auditing.audit_report import estimate, evidence, flip_rates
+from bblr.cli.auditing.audited import Audited
 from bblr.datasets import load_uci
+from bblr.io.tables.table_layout import SvmlightLayout
 from docs.check import CHROMIUM, wrong_pages
 from tests.cli.conftest import bblr
 
@@ -246,6 +248,20 @@ def test_in_sample(pets):
     assert {row["row"] for row in table()[:2]} == {"5", "42"}
 
 
+def test_the_rows_told_are_the_first_of_the_table():
+    """Also where the estimate by class counts none of the class of the most suspicious row."""
+    chances = np.array([0.25, *[0.2] * 6, 0.1])
+    given = np.array(["a", *["b"] * 7])
+    suggested = np.where(given == "a", "b", "a")
+    classes = np.array(["a", "b"])
+    found = LabelErrors(np.log(chances / (1 - chances)), suggested, np.eye(2), classes, given)
+    assert found.n_errors == 2 and 0 not in found.indices
+    data = Audited("d", np.zeros((8, 1)), given, None, SvmlightLayout(1, False))
+    *_, told, caution = audit_job._lines(data, found, "how")
+    assert caution.startswith("check before you change any")
+    assert told == "look first at data rows 1 (a, not b?), 2 (b, not a?)"
+
+
 def test_labels_without_doubt(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [f"{10 * (i % 2) + i / 100},{'ab'[i % 2]}" for i in range(80)]
@@ -293,8 +309,7 @@ def test_missing_values_are_told(pets):
     pets.to_csv("gaps.csv", index=False)
     printed = audited("gaps.csv", "--target", "kind")
     assert (
-        "missing values get an indicator; numbers are filled with the median: 'weight' ("
-        in printed
+        "missing values get an indicator, and numbers their median: 'weight' (median " in printed
     )
 
 

@@ -73,6 +73,11 @@ def test_help_names_every_option():
         assert f"--{option}" in text
 
 
+@pytest.mark.parametrize("command", [(), ("predict",), ("fit",)])
+def test_help_shows_no_value_for_options_without_one(command):
+    assert "bool" not in bblr(*command, "--help").stdout
+
+
 def test_a_file_gives_tables_and_a_report(folder):
     result = compare("data.csv", "--target", "label", "--repeats", 2, "--out", "my.html")
     assert result.exit_code == 0, result.stderr

@@ -49,9 +49,9 @@ def test_one_value_serves_where_several_may_be_given(here):
     ("text", "message"),
     [
         ("[fit\n", "cannot be read"),
-        ("[fitt]\n", "'fitt', which is no command; use [fit]"),
-        ('target = "kind"\n', "'target', which is no command"),
-        ("[fit]\nmetric = 1\n", "'metric' in [fit], which is no option of it"),
+        ("[fitt]\n", "'fitt', which is not a command; use [fit]"),
+        ('target = "kind"\n', "'target', which is not a command"),
+        ("[fit]\nmetric = 1\n", "'metric' in [fit], which is not an option of it"),
         ('[fit]\nseed = "many"\n', "'--seed'"),
         ("[fit]\nseed = -1\n", "seed must be at least 0"),
         ("[fit]\nseed = true\n", "seed = True in [fit], which must be one number or text"),

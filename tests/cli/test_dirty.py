@@ -62,7 +62,7 @@ def test_a_model_of_a_file_with_decimal_commas(folder, small_blocks):
     """It predicts the same for commas and points; new files tell by themselves."""
     make_frame(90, 0).to_csv("commas.csv", sep=";", decimal=",", index=False)
     result = bblr("fit", "commas.csv", "--model", "commas.bblr", *FAST)
-    assert notes(result) == ["Note: decimal commas read as such in column 'weight'"]
+    assert notes(result) == ["Note: decimal commas found in column 'weight'"]
     make_frame(70, 1).to_csv("new.csv", sep=";", decimal=",", index=False)
     fitted()
     expected = bblr("predict", "model.bblr", "test.csv").stdout

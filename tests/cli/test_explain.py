@@ -34,9 +34,11 @@ def two(folder):
 
 
 @pytest.mark.parametrize("data", ["train.csv", "train.parquet", "train.svm", "two.csv"])
-def test_parts_add_up_to_the_log_odds(two, data):
+def test_parts_add_up_to_the_score(two, data):
     model = "two.bblr" if data == "two.csv" else fitted(data)
-    found, _ = explained(model, data, "--row", 4, "--row", 2)
+    found, told = explained(model, data, "--row", 4, "--row", 2)
+    # Not log-odds of the probability in the line above, which plateaus cap.
+    assert "\nscore +" in told and "log-odds" not in told
     assert [row["row"] for row in found["explained"]] == [4, 2]
     saved = load_model(model)
     block = next(Reader(saved.layout, "zero").blocks(Path(data)))
@@ -107,7 +109,8 @@ def test_a_model_alone(two):
     assert [each["feature"] for each in found["coefficients"]] == names.tolist()
     assert all(f"  {name}" in told for name in names)
     units = {each["feature"]: each["unit"] for each in found["coefficients"]}
-    assert units["weight"] == "a unit" and units["weight missing"] == units["fur=short"] == "if so"
+    assert units["weight"] == "per unit"
+    assert units["weight missing"] == units["fur=short"] == "if true"
 
 
 @pytest.mark.parametrize(

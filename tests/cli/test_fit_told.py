@@ -18,6 +18,7 @@ from bblr.evaluation.tally import Tally, interval
 from bblr.io import SavedModel, load_model
 from bblr.io.model import Typical
 from bblr.io.tables.training_table import ColumnChoices, read_training
+from research.studies.strangers import STRANGERS
 from tests.cli.conftest import FAST, bblr, fitted
 from tests.io.forging import changed
 from tests.io.test_forgeries import refusal
@@ -53,10 +54,20 @@ def test_labels_by_chance_cannot_be_predicted():
 
 
 def test_many_rows_are_held_out_once(monkeypatch):
-    X, y = two_columns()
+    X, y = two_columns(2_000)
     monkeypatch.setattr("bblr.cli.held_out_check._ALL_FOLDS", 10)
     found = held_out(BBLRClassifier(), X, y, 0, QUIET)
-    assert found.how == "held out, 40 rows" and found.scores.rows == 40
+    assert found.how == "held out, 400 rows" and found.scores.rows == 400
+
+
+def test_a_rare_class_of_many_rows_is_held_out_in_all_folds(monkeypatch):
+    """Of 40 positives, one fifth would be 8: no figure can rest on them."""
+    X, _ = two_columns(400)
+    monkeypatch.setattr("bblr.cli.held_out_check._ALL_FOLDS", 10)
+    found = held_out(BBLRClassifier(), X, np.arange(400) % 10 == 0, 0, QUIET)
+    assert found.how == "held out, 5-fold cross-validation" and found.scores.rows == 400
+    monkeypatch.setattr("bblr.cli.held_out_check._ALL_IF_RARE", 10)
+    assert held_out(BBLRClassifier(), X, np.arange(400) % 10 == 0, 0, QUIET).scores.rows == 80
 
 
 def test_a_class_of_few_rows_has_no_held_out_figures(tmp_path, monkeypatch):
@@ -106,6 +117,66 @@ def test_constant_predictions_are_told(tmp_path, monkeypatch):
     three = frame.assign(y=[*y[:-9], *["so"] * 9])
     said = warned(three, predicted=["no", "yes"] * 100)["constant"]
     assert "never predicts 'so'" in said
+
+
+def test_constant_predictions_on_held_out_rows_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = two_columns()
+    tally = Tally(2)
+    tally.add((y == "yes").astype(int), np.zeros(200, dtype=int), np.tile([0.7, 0.3], (200, 1)))
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
+    said = warned(frame, scores=tally.scores())["constant"]
+    assert said.startswith("on held-out rows, the model predicts 'no' for every row, never 'yes'")
+
+
+def test_the_features_of_a_text_are_told_as_one(tmp_path, monkeypatch):
+    """With the spread of what they add to the score together; numbered ones mean nothing."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = STRANGERS["id, dates, text"].make(rng, 400)
+    frame.to_csv("tickets.csv", index=False)
+    result = bblr("fit", "tickets.csv", "--model", "m.bblr", "--json", "fit.json", *FAST)
+    assert result.exit_code == 0, result.stderr
+    first, *others = json.loads(Path("fit.json").read_text())["coefficients"]
+    assert (first["feature"], first["coefficient"]) == ("message", None)
+    assert "text features" in first["unit"]
+    assert not any("message" in each["feature"] for each in others)
+    saved, X = load_model("m.bblr"), read_training(Path("tickets.csv"), ColumnChoices(None)).X
+    start = saved.layout.feature_names.index("message text 1")
+    part = slice(start, start + int(first["unit"].split()[0]))
+    together = float(np.std(X[:, part] @ saved.classifier.coef_[0, part]))
+    assert first["per_standard_deviation"] == pytest.approx(together, rel=0.1)
+    assert any(
+        line.startswith("  message ") and line.endswith(f"{first['per_standard_deviation']:.3f}")
+        for line in result.stdout.splitlines()
+    )
+
+
+def test_evaluate_tells_of_a_class_that_is_never_predicted(folder):
+    fitted()
+    frame = pd.read_csv("test.csv")
+    frame.assign(weight=-50.0).to_csv("light.csv", index=False)
+    result = bblr("evaluate", "model.bblr", "light.csv", "--json", "found.json")
+    told = "Warning: the model predicts 'cat' for every row, never 'dog', 'owl'; "
+    assert result.exit_code == 0 and told in result.stderr
+    (found,) = json.loads(Path("found.json").read_text())["warnings"]
+    assert found["kind"] == "constant"
+    # A class that the file lacks need not be predicted.
+    cats = frame[frame["kind"] == "cat"].assign(weight=-50.0)
+    cats.to_csv("cats.csv", index=False)
+    assert "Warning" not in bblr("evaluate", "model.bblr", "cats.csv").stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"), [(20, "1 training error ("), (19, "0 training errors")]
+)
+def test_one_error_is_one(folder, rows, shown):
+    """Two values of a column, and a row where it is wrong."""
+    lines = [f"{i % 2},{i % 3},{'ab'[i % 2]}" for i in range(19)]
+    lines += ["0,0,b"] * (rows - 19)
+    Path("one.csv").write_text("\n".join(["x,z,y", *lines]) + "\n")
+    result = bblr("fit", "one.csv", "--model", "one.bblr", "--number", "x", *FAST)
+    assert shown in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -180,4 +251,4 @@ def test_forged_means_and_spreads_are_refused(folder):
         ((*place[:-1], "type"), "Scaling"),
     ):
         forged = changed(content, *steps, to=value)
-        assert "is no sound model" in refusal(forged, Path("forged.bblr"))
+        assert "is not a sound model" in refusal(forged, Path("forged.bblr"))

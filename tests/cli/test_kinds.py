@@ -193,7 +193,7 @@ def test_forged_columns_are_refused(model):
     content = model.read_bytes()
     for column, steps, value in FORGED.values():
         forged = changed(content, *place(content, column)[0], *steps, to=value)
-        assert "is no sound model" in refusal(forged, Path("forged.bblr"))
+        assert "is not a sound model" in refusal(forged, Path("forged.bblr"))
 
 
 def test_forged_text_features_are_refused(model):
@@ -217,7 +217,7 @@ def test_forged_text_features_are_refused(model):
     ]
     for key, array in spoiled:
         forged = packed({**members(content), arrays[key]: npy(array)})
-        assert "is no sound model" in refusal(forged, Path("forged.bblr"))
+        assert "is not a sound model" in refusal(forged, Path("forged.bblr"))
 
 
 def test_memory_of_blocks_with_texts(model):

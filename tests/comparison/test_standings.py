@@ -4,7 +4,7 @@ import pytest
 from bblr.comparison.methods import FILE_METHODS, select_methods
 from bblr.comparison.verdict.metrics import METRICS, Metric
 from bblr.comparison.verdict.paired import Interval
-from bblr.comparison.verdict.standings import decide, judge
+from bblr.comparison.verdict.standings import _own_interval, decide, judge
 from bblr.comparison.verdict.wording import _either_way, change, remarks, sentence, table
 
 ROWS = 1_000
@@ -133,7 +133,7 @@ def test_where_nothing_beats_the_majority_the_advice_suits_its_share(tmp_path, s
         ("balanced", (0.012, 0.034), "balanced accuracy 1.2 to 3.4 points higher"),
         ("auc", (0.012, 0.034), "AUC 0.012 to 0.034 higher"),
         ("log-loss", (0.012, 0.034), "log-loss 0.012 to 0.034 lower"),
-        ("cost", (0.1, 0.34), "a cost 100 to 340 lower in 1,000 rows"),
+        ("cost", (0.1, 0.34), "a cost 100 to 340 lower per 1,000 rows"),
     ],
 )
 def test_gains_are_said_in_units_one_can_picture(records, metric, ends, words):
@@ -148,12 +148,26 @@ def test_gains_are_said_in_units_one_can_picture(records, metric, ends, words):
         ("error", "between 12 more and 34 fewer errors in 1,000"),
         ("balanced", "balanced accuracy between 1.2 points lower and 3.4 higher"),
         ("log-loss", "log-loss between 0.012 higher and 0.034 lower"),
-        ("cost", "a cost between 12 higher and 34 lower in 1,000 rows"),
+        ("cost", "a cost between 12 higher and 34 lower per 1,000 rows"),
     ],
 )
 def test_intervals_that_hold_nought_are_said_both_ways(records, metric, words):
     (standing,) = judge(records, Metric("error"))
     assert _either_way(replace_metric(standing, metric), Interval(0.011, -0.012, 0.034)) == words
+
+
+def test_differences_too_small_for_three_digits_have_more(records):
+    (standing,) = judge(records, Metric("error"))
+    words = _either_way(replace_metric(standing, "auc"), Interval(0.0, -4e-5, 2e-4))
+    assert words == "AUC between 0.0000 lower and 0.0002 higher"
+
+
+def test_an_interval_holds_no_value_that_the_metric_cannot_have():
+    """Few rows and hardly an error: the interval of the mean would leave the range."""
+    found = _own_interval(np.array([1.0] * 29 + [0.5]), 5, Metric("auc"))
+    assert found.high == 1.0 and found.low < found.value < 1.0
+    assert _own_interval(np.array([0.0] * 29 + [1.0]), 5, Metric("error")).low == 0.0
+    assert _own_interval(np.array([0.0] * 29 + [50.0]), 5, Metric("log-loss")).high > 1.0
 
 
 def replace_metric(standing, name):

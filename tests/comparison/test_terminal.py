@@ -12,7 +12,7 @@ from bblr.comparison.summary import summarise
 
 @pytest.fixture
 def console():
-    return Console(file=io.StringIO(), width=80)
+    return Console(file=io.StringIO(), width=80, force_terminal=True)
 
 
 def test_tables_fit_eighty_columns(console, make_record):
@@ -93,3 +93,22 @@ def test_progress_shows_what_was_known(console, tmp_path, make_comparison):
         )
     assert progress.known == 18
     assert "36 of 36" in console.file.getvalue()
+
+
+def test_there_is_no_bar_in_a_log(tmp_path, make_comparison):
+    plain = Console(file=io.StringIO(), width=80)
+    with LiveProgress(plain, jobs=1) as progress:
+        make_comparison(repeats=1).run(
+            tmp_path / "r.jsonl", on_start=progress.begin, on_record=progress.count
+        )
+    assert plain.file.getvalue() == ""
+
+
+def test_a_share_is_told_only_once_a_fit_is_done(make_comparison, clock):
+    plain = Console(file=io.StringIO(), width=80)
+    cells = make_comparison(repeats=1).cells()
+    with LiveProgress(plain, jobs=1) as progress:
+        clock[0] = 40.0
+        progress.begin(cells, cells)
+    told = plain.file.getvalue().splitlines()[0]
+    assert told == f"Comparing: 0 of {len(cells)}, the time left is not known yet, after 40 s"

@@ -127,3 +127,29 @@ def test_stored_zeros_are_zeros():
         (np.array([0.0, 2.0]), np.array([0, 0]), np.array([0, 1, 2])), shape=(2, 1)
     )
     assert SparseDesign(X).moments(np.ones(2)).nonzero == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [3, 64, 65, 300, 2050])
+def test_rows_of_any_length_give_the_products_of_numpy(d, dtype, order):
+    """Row-major passes take one row at a time or four, by the length of the rows."""
+    rng = np.random.default_rng(d)
+    X = np.array(rng.normal(1.0, 2.0, size=(135, d)), dtype=dtype, order=order)
+    X[rng.random(X.shape) < 0.1] = 0.0
+    design, wide = DenseDesign(X), X.astype(np.float64)
+    coef, y = rng.normal(size=(1, d)) / d, np.where(rng.random(135) < 0.5, 1.0, -1.0)
+    weight, centre = rng.random(135), rng.normal(size=d)
+    found = design.value_gradient(coef, NONE + 0.3, y, weight, Logistic())
+    raw = wide @ coef[0] + 0.3
+    value, residual = Logistic().value_gradient(y, raw)
+    close(found.raw, raw)
+    close(design.scores(coef, NONE + 0.3), raw)
+    close(found.value, value @ weight)
+    close(found.gradient[0], wide.T @ (residual * weight))
+    close(design.rmatvec(weight), wide.T @ weight)
+    close(design.column_squares(weight, centre), weight @ (wide - centre) ** 2)
+    moments, mean = design.moments(weight), weight @ wide / weight.sum()
+    close(moments.mean, mean)
+    close(moments.variance, weight @ (wide - mean) ** 2 / weight.sum())
+    close(moments.nonzero, weight @ (wide != 0.0) / weight.sum())

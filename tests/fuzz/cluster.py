@@ -52,7 +52,8 @@ def cluster_cases(draw: Any) -> ClusterCase:
 
 
 @cache
-def _client() -> Any:
+def cluster_client() -> Any:
+    """Return a client of the cluster, which is made by the first call."""
     from distributed import Client, LocalCluster
 
     # A partition that is refused is what many cases are about, and no news.
@@ -65,11 +66,11 @@ def _client() -> Any:
 
 def close() -> None:
     """End the cluster, if there is one."""
-    if _client.cache_info().currsize:
-        client = _client()
+    if cluster_client.cache_info().currsize:
+        client = cluster_client()
         client.close()
         client.cluster.close()
-        _client.cache_clear()
+        cluster_client.cache_clear()
 
 
 def collection(form: str, table: Any) -> Any:
@@ -181,8 +182,13 @@ def _make(case: Case) -> Any:
     import bblr.dask
 
     known = getattr(bblr.dask, case.estimator)
-    params = {"random_state": 0, **BASE[case.estimator], **dict(case.params)}
-    return known(client=_client(), **params)
+    return known(client=cluster_client(), **_seeded(known, case, dict(case.params)))
+
+
+def _seeded(known: Any, case: Case, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a classifier, a seed among them if it has one."""
+    seed = {"random_state": 0} if "random_state" in known().get_params() else {}
+    return {**seed, **BASE[case.estimator], **params}
 
 
 def _nameless(model: Any) -> Any:
@@ -207,9 +213,9 @@ def _check(model: Any, data: Data, X: Any, form: str) -> None:
         same_bits(local, _nameless(pickle.loads(pickle.dumps(model))), data.table)
     comparable = case.plain_data and not case.params and form not in ("float32", "ints")
     if case.twist == "local" and comparable:
-        name = case.estimator.removeprefix("Dask")
-        params = {"random_state": 0, **BASE[case.estimator]}
-        here = getattr(bblr, name)(**params).fit(data.table, data.y, sample_weight=data.weight)
+        known = getattr(bblr, case.estimator.removeprefix("Dask"))
+        here = known(**_seeded(known, case, {}))
+        here.fit(data.table, data.y, sample_weight=data.weight)
         alike(local, here, data.table, data.table, "on a cluster and here", case)
 
 

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from bblr import (
     BBLRClassifier,
@@ -56,6 +57,17 @@ def test_one_model_predicts_from_many_threads():
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: model.predict_proba(X), range(16)):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_kernel_models_say_the_same_in_any_thread():
+    """A limit that another thread sets to BLAS changed the last bits of predictions."""
+    X, y = data(4, 700, 5)
+    model = KernelBBLRClassifier(random_state=0).fit(X, y)
+    expected = model.decision_function(X)
+    with threadpool_limits(2, user_api="blas"):
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+    with threadpool_limits(1, user_api="blas"):
+        np.testing.assert_array_equal(model.decision_function(X), expected)
 
 
 def test_fits_on_threads_of_their_own_run_side_by_side():

@@ -112,7 +112,7 @@ VALUES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
 def test_values_that_training_does_not_make_are_refused(name, path):
     model, place, value = VALUES[name]
     told = refusal(changed(content_of(model), *place, to=value), path)
-    assert "is no sound model" in told
+    assert "is not a sound model" in told
 
 
 def test_classes_that_are_not_finite_are_refused(path):
@@ -131,7 +131,7 @@ def test_nothing_that_is_needed_may_be_missing(model, path):
     for name in kind.required.split():
         forged = tree_of(content_of(model))
         del forged["model"]["fitted"][name]
-        assert "is no sound model" in refusal(with_tree(content_of(model), forged), path)
+        assert "is not a sound model" in refusal(with_tree(content_of(model), forged), path)
 
 
 def number_of(model: str, *place: Any) -> str:
@@ -190,7 +190,7 @@ ARRAYS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_that_training_does_not_make_are_refused(name, path):
-    assert "is no sound model" in refusal(with_array(LINEAR, COEF, ARRAYS[name]), path)
+    assert "is not a sound model" in refusal(with_array(LINEAR, COEF, ARRAYS[name]), path)
 
 
 # data, indices and row pointers of two rows and three columns
@@ -366,7 +366,7 @@ def test_members_that_say_another_length_or_place_change_nothing(path):
 def test_what_stands_before_a_zip_does_not_count(path):
     # A file may be two things at once, but is read as one; it must begin as a zip.
     path.write_bytes(sealed(b"#!/bin/sh\n" + content_of(LINEAR)))
-    with pytest.raises(ModelFileError, match="is no model"):
+    with pytest.raises(ModelFileError, match="is not a model"):
         load_model(path)
 
 

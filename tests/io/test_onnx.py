@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -198,6 +198,13 @@ def test_pipelines_grids_and_ensembles(classes):
         expected = model.classes_[model.predict_proba(X).argmax(axis=1)]
         assert labels.tolist() == expected.tolist()
         np.testing.assert_allclose(values, model.predict_proba(X), atol=1e-6)
+
+
+def test_forests_made_robust():
+    X, y = data(3)
+    model = RobustClassifier(RandomForestClassifier(20, random_state=0), random_state=0).fit(X, y)
+    labels, _ = run(to_onnx(model.estimator_, X), X)
+    assert labels.tolist() == model.predict(X).tolist()
 
 
 def test_scores_on_request():

@@ -55,7 +55,7 @@ def test_a_file_cut_short_is_refused(saved):
     for cut in {*range(0, 200), *range(200, len(content), 37), len(content) - 1}:
         saved.write_bytes(content[:cut])
         with pytest.raises(
-            ModelFileError, match=r"model\.bblr is (no model|damaged or cut short)"
+            ModelFileError, match=r"model\.bblr is (not a model|damaged or cut short)"
         ):
             load_model(saved)
 
@@ -79,7 +79,7 @@ def test_no_damage_goes_unnoticed(saved):
             continue
         saved.write_bytes(spoiled)
         with pytest.raises(
-            ModelFileError, match=r"model\.bblr is (no model|damaged or cut short)"
+            ModelFileError, match=r"model\.bblr is (not a model|damaged or cut short)"
         ):
             load_model(saved)
         tried += 1
@@ -188,7 +188,7 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_texts_that_hold_no_model_are_refused(saved, text):
     saved.write_bytes(packed({**members(saved.read_bytes()), JSON: text}))
-    with pytest.raises(ModelFileError, match=r"is no sound model \(.*\); do not trust it"):
+    with pytest.raises(ModelFileError, match=r"is not a sound model \(.*\); do not trust it"):
         load_model(saved)
 
 
@@ -202,7 +202,7 @@ def test_only_fitted_models_are_saved(tmp_path, model):
 def test_a_table_is_no_model(folder):
     result = bblr("predict", "train.csv", "test.csv")
     assert result.exit_code == 2
-    assert "is no model; name a file that bblr fit or save_model wrote" in result.stderr
+    assert "is not a model; name a file that bblr fit or save_model wrote" in result.stderr
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):

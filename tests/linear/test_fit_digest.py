@@ -14,11 +14,12 @@ from bblr import (
     BBLRClassifier,
     BBLRClassifierCV,
     KernelBBLRClassifier,
+    Plateaus,
     SLAClassifier,
     ZeroOneClassifier,
 )
 from bblr.datasets import load_uci
-from bblr.linear.fit_digest import spreads
+from bblr.linear.fit_digest import chosen_settings, joint_effects, spreads
 from bblr.losses import BetaBernoulli
 from bblr.structured import JointModel
 
@@ -75,7 +76,7 @@ def test_weights_of_kernels_and_of_those_that_have_none(heart):
     model = ZeroOneClassifier(max_steps=1, random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="counts errors, not rows"):
         model.training_weights(X, y)
-    with pytest.raises(ValueError, match="no class of the model"):
+    with pytest.raises(ValueError, match="not a class of the model"):
         kernel.training_weights(X, y + 5)
 
 
@@ -93,6 +94,24 @@ def test_a_summary_ranks_by_what_a_deviation_makes(heart):
         assert shown in text and shown in html
     sparse = model.fit(csr_matrix(X), y).summary(csr_matrix(X))
     assert sparse.coefficients[0].effect == pytest.approx(model.summary(X).coefficients[0].effect)
+
+
+def test_joint_effects_are_those_of_uncorrelated_features():
+    rng = np.random.default_rng(0)
+    X, coef = rng.normal(size=(200, 5)), rng.normal(size=(3, 5))
+    X = np.linalg.qr(X - X.mean(axis=0))[0] * np.sqrt(len(X))
+    found = joint_effects(coef, {1: 3})
+    np.testing.assert_allclose(found[:, 1], np.std(X[:, 1:4] @ coef[:, 1:4].T, axis=0))
+    np.testing.assert_array_equal(found[:, [2, 3]], 0.0)
+    np.testing.assert_array_equal(found[:, [0, 4]], coef[:, [0, 4]])
+
+
+def test_plateaus_of_many_classes_are_told_by_their_range():
+    model = BBLRClassifier()
+    model.prior_ = Plateaus((0.1, 0.02, 0.05), n=10.0)
+    assert chosen_settings(model)["plateaus"] == "0.02 to 0.1 and 0.85 to 0.93"
+    model.prior_ = Plateaus((0.1, 0.1, 0.1), n=10.0)
+    assert chosen_settings(model)["plateaus"] == "0.1 and 0.8"
 
 
 @pytest.mark.parametrize("model", [SLAClassifier(), KernelBBLRClassifier(), ZeroOneClassifier(

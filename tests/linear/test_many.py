@@ -142,6 +142,33 @@ def test_sparse_rows_units_and_names_do_not_matter(wine):
     np.testing.assert_allclose(renamed.coef_, np.roll(dense.coef_, -1, axis=0), atol=1e-5)
 
 
+@pytest.mark.parametrize("gamma_max", [1.0, 2.0])
+def test_no_step_is_remembered_in_one_storage_alone(wine, gamma_max):
+    X, y = wine
+    model = BBLRClassifier("robust", l2=4.0, gamma_max=gamma_max)
+    dense = model.fit(X, y).coef_
+    np.testing.assert_allclose(model.fit(sp.csr_array(X), y).coef_, dense, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(3, 4), (10, 3), (10, 7)])
+def test_learned_plateaus_of_far_rows_ask_for_no_order(n_classes, seed):
+    """Rounding errors of 1e-16 grew to a tenth of the scores, and to .8 in probabilities."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=300)
+    y[: 4 * n_classes] = np.arange(4 * n_classes) % n_classes
+    X = rng.normal(size=(300, 6)) + 2 * rng.normal(size=(n_classes, 6))[y]
+    X[rng.random(300) < 0.1] *= 20
+    y = np.where(rng.random(300) < 0.15, rng.integers(n_classes, size=300), y)
+    order, model = rng.permutation(300), BBLRClassifier("learned")
+    fitted = model.fit(X, y)
+    expected, likely = fitted.decision_function(X), fitted.predict_proba(X)
+    most = 1e-7 * np.abs(expected).max()
+    for rows, labels in [(np.asfortranarray(X), y), (X[order], y[order]), (sp.csr_array(X), y)]:
+        again = model.fit(rows, labels)
+        np.testing.assert_allclose(again.decision_function(X), expected, rtol=0, atol=most)
+        np.testing.assert_allclose(again.predict_proba(X), likely, atol=1e-7)
+
+
 def test_class_weights_and_warm_start(wine):
     X, y = wine
     balanced = BBLRClassifier(class_weight="balanced", tol=1e-12).fit(X, y)

@@ -25,6 +25,7 @@ def main() -> int:
     """Compare as many pairs as asked for; return 1 where a difference is beyond tolerance."""
     arguments = _arguments()
     warnings.simplefilter("ignore")
+    from tests.fuzz.cluster import close
     from tests.metamorphic.pairs import Pairs
 
     start, pairs = time.perf_counter(), Pairs(arguments.relations)
@@ -39,6 +40,8 @@ def main() -> int:
             number += 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
+    finally:
+        close()
     print(pairs.report())
     print(
         f"{pairs.tried:,} pairs of {number - arguments.start:,} problems from seed "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Problem:
             inner = bblr.BBLRClassifier(**params.pop("inner"))
             model = bblr.RobustClassifier(inner, **params)
         else:
-            model = getattr(bblr, self.name)(**params)
+            model = _named(self.name)(**params)
         return model.fit(self.X, self.y, sample_weight=self.weight)
 
     @property
@@ -102,6 +103,11 @@ class Problem:
         return inner or held_out or self.name == "RobustClassifier"
 
 
+def _named(name: str) -> Any:
+    room = import_module("bblr.dask") if name.startswith("Dask") else bblr
+    return getattr(room, name)
+
+
 def draw(seed: int, names: tuple[str, ...] = ()) -> Problem:
     """Return the problem of a seed."""
     rng = np.random.default_rng(seed)
@@ -122,6 +128,8 @@ def draw(seed: int, names: tuple[str, ...] = ()) -> Problem:
         folds = [(a, b) for a, b in splitter.split(X[:n], y[:n])]
     elif name.endswith("CV"):
         params["cv"] = 2
+    if params.get("loss") in ("logistic", "hinge"):
+        params["gammas"] = None  # nothing to sharpen
     if params.get("sparsity") == "backward" and params["kernel"] not in ("rbf", "laplacian"):
         # Of vectors that span the same functions any may go.
         params["kernel"] = "rbf"
@@ -208,7 +216,7 @@ def _grid(name: str, classes: int, rng: np.random.Generator) -> dict[str, tuple[
         }  # fmt: skip
     if name == "GeneralizedLinearClassifier":
         return {
-            "loss": _LOSSES, "penalty": (1.0, strength), "gammas": (None,), **common,
+            "loss": _LOSSES, "penalty": (1.0, strength), "gammas": (None, (1.0, 2.0)), **common,
             "leverage": (None, 1.0, 3.0), "solver": ("auto", "fisher", "lbfgs"),
         }  # fmt: skip
     if name == "SLAClassifier":
@@ -236,5 +244,5 @@ def _grid(name: str, classes: int, rng: np.random.Generator) -> dict[str, tuple[
         }  # fmt: skip
     return {
         "inner": ({}, {"l2": 1.0, "prior": "mild"}), "n_rounds": (1, 2), "cv": (3,),
-        "method": ("auto",), "random_state": (0,),
+        "method": ("auto",), "random_state": (0,), "noise": ("auto", 0.0, 0.1),
     }  # fmt: skip

@@ -193,6 +193,31 @@ def _in_single_precision(problem: Problem, _: Any) -> Put:
     return _of_columns(problem, lambda X: X.astype(np.float32))
 
 
+def _on_a_cluster(problem: Problem, rng: np.random.Generator) -> Put:
+    """Rows, labels and weights in parts on a Dask cluster."""
+    import bblr.dask
+
+    name = f"Dask{problem.name}"
+    given = problem.folds is not None or problem.walks_by_coordinate
+    if given or not hasattr(bblr.dask, name):
+        return None
+    import dask.array as da
+
+    from tests.fuzz.cluster import cluster_client
+
+    cut = sorted(rng.choice(np.arange(1, len(problem.y)), 2, replace=False).tolist())
+    sizes = tuple(np.diff([0, *cut, len(problem.y)]).tolist())
+
+    def spread(rows: Any) -> Any:
+        return da.from_array(rows, chunks=(sizes, *rows.shape[1:]))
+
+    weight = None if problem.weight is None else spread(problem.weight)
+    params = {**problem.params, "client": cluster_client()}
+    return problem.with_(
+        name=name, params=params, X=spread(problem.X), y=spread(problem.y), weight=weight
+    ), _as_it_is
+
+
 RELATIONS: dict[str, Callable[[Problem, Any], Put]] = {
     "rows": _rows,
     "columns": _columns,
@@ -213,6 +238,7 @@ RELATIONS: dict[str, Callable[[Problem, Any], Put]] = {
     "frame": _stored(lambda X: pd.DataFrame(X).rename(columns="x{}".format)),
     "tensor": _stored(_tensor),
     "device": _on_a_device,
+    "cluster": _on_a_cluster,
 }
 
 

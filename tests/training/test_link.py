@@ -128,3 +128,21 @@ def test_folds_on_threads_give_the_link_of_folds_in_turn(monkeypatch):
         "bblr.training.probabilities.map_each", lambda work, n: [work(k) for k in range(n)]
     )
     assert BBLRClassifier().fit(X, y).link_ == together.link_
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "parts"), [(1_800, 0.5, 1), (900, 0.5, 2), (1_800, 0.1, 3)]
+)
+def test_as_many_rows_are_held_out_as_a_link_needs(monkeypatch, rows, share, parts):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((rows, 1_600), density=0.01, rng=rng, format="csr")
+    y = X @ rng.normal(size=1_600) + 0.1 * rng.normal(size=rows)
+    asked = []
+
+    def in_turn(work, n):
+        asked.append(n)
+        return [work(k) for k in range(n)]
+
+    monkeypatch.setattr("bblr.training.probabilities.map_each", in_turn)
+    BBLRClassifier().fit(X, y > np.quantile(y, 1.0 - share))
+    assert asked == [parts]

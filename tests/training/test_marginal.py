@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
+import bblr.linear.classifier as classifier
 import bblr.training.marginal as marginal
 from bblr import BBLRClassifier, BBLRClassifierCV, Plateaus
 from bblr.designs import ScaledDesign, make_design
@@ -123,7 +124,7 @@ def test_compiled_and_general_steps_settle_alike(monkeypatch, dense):
 
         X = csr_matrix(X * (rng.random(X.shape) < 0.3))
     compiled = BBLRClassifier().fit(X, y)
-    monkeypatch.setattr(marginal, "_COMPILED", 0)
+    monkeypatch.setattr(marginal, "COMPILED", 0)
     general = BBLRClassifier().fit(X, y)
     assert np.log(compiled.l2_ / general.l2_) == pytest.approx(0.0, abs=0.2)
     assert compiled.prior_.a == pytest.approx(general.prior_.a, abs=0.02)
@@ -218,6 +219,23 @@ def test_a_link_is_never_worse_than_the_base_rate(classes):
     assert weight @ -np.log(own) <= weight @ -np.log(shares[codes]) * (1 + 1e-4)
 
 
+@pytest.mark.parametrize(("classes", "seed"), [(2, 1), (2, 5), (4, 3), (4, 7)])
+def test_a_link_from_the_base_rate_asks_for_no_order(classes, seed):
+    """A minimum is known to half the digits only, and its place moved by 1e-6 of gamma."""
+    rng = np.random.default_rng(seed)
+    shares = np.r_[0.7, np.full(classes - 1, 0.3 / (classes - 1))]
+    codes = rng.choice(classes, 300, p=shares)
+    decision = rng.normal(size=(300, classes) if classes > 2 else 300)
+    weight = rng.random(300)
+    y = codes if classes > 2 else 2.0 * codes - 1.0
+    link, shift = fit_link(decision, y, weight)
+    assert not any(link.plateaus.low)
+    for order in (rng.permutation(300) for _ in range(5)):
+        again, moved = fit_link(decision[order], y[order], weight[order])
+        assert again.gamma == pytest.approx(link.gamma, rel=1e-11)
+        np.testing.assert_allclose(moved, shift, rtol=1e-11)
+
+
 def test_probability_and_decision_name_the_same_class():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
@@ -305,3 +323,26 @@ def test_the_information_of_an_earlier_round_serves_until_nothing_moves(monkeypa
     last = laplace(found.objective, found.theta, found.objective.scores(found.theta))
     l2 = last.effective / float(found.theta[:140] @ found.theta[:140])
     assert found.objective.l2 == pytest.approx(l2, rel=0.05)
+
+
+def test_beyond_newton_steps_a_matrix_is_formed_only_where_settling_needs_it(monkeypatch):
+    """The descents to the minimum and the link go on with what settling knows."""
+    X, y, _ = _linear(1_200, 520, 1)
+    formed, where = [], []
+    curvature, settle = ScaledDesign.curvature, classifier.settled
+
+    def counted(design, *arguments, **named):
+        formed.append(bool(where))
+        return curvature(design, *arguments, **named)
+
+    def within(*arguments):
+        where.append(True)
+        found = settle(*arguments)
+        where.clear()
+        return found
+
+    monkeypatch.setattr(ScaledDesign, "curvature", counted)
+    monkeypatch.setattr(classifier, "settled", within)
+    BBLRClassifier().fit(X, y)
+    # The first is that of the starting point.
+    assert formed[0] is False and all(formed[1:])

@@ -68,6 +68,8 @@ def plain_labels(y: Any) -> Any:
         return y
     if hasattr(y, "iloc") and y.shape == (len(y), 1):
         return np.asarray(plain_labels(y.iloc[:, 0]))[:, np.newaxis]
+    if np.ma.is_masked(y):
+        raise missing_labels(np.flatnonzero(np.ma.getmaskarray(y)))
     dtype: Any = getattr(y, "dtype", None)
     if not hasattr(dtype, "na_value"):
         return y

@@ -303,6 +303,11 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, name="bblr_parent", daemon=True).start()
 
 
+def jobs_for(n_tasks: int, n_jobs: int | None) -> int | None:
+    """Return `n_jobs` for as many tasks: joblib starts all workers that it is allowed."""
+    return n_jobs if n_jobs is None or n_jobs < 0 else max(1, min(n_jobs, n_tasks))
+
+
 def as_child(parent: int, work: Callable[..., Result], *arguments: Any) -> Result:
     """Do work that another process handed out; a child of that process then ends with it."""
     if os.getppid() == parent:

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from bblr._checks import CONSTRAINTS
-from bblr.audit.fixed_settings import with_fixed_settings
 from bblr.audit.flips import estimate_flips
-from bblr.audit.held_out import labelled, make_folds, panel_scores
+from bblr.audit.held_out import labelled, make_folds, with_fixed_settings
 from bblr.audit.models import check_estimator, check_learns, class_scores, fitted
+from bblr.audit.panel import panel_scores
 from bblr.audit.result import LabelErrors
 
 __all__ = ["find_label_errors"]
@@ -36,8 +36,8 @@ def find_label_errors(
 ) -> LabelErrors:
     """Rank rows by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it: by the classifier, and by a
-    `BBLRClassifier` as far as the labels agree with it more. The scores give estimates of the
+    Every row is scored by models that were trained without it: by the classifier and, as far as
+    the labels agree with them more, by a linear and a smooth one. The scores give estimates of the
     rates at which each class was given the label of each other class, and these the log-odds that
     a label is wrong.
 
@@ -72,8 +72,8 @@ def find_label_errors(
 
     Notes
     -----
-    The linear classifier is left out where rows are not numbers or are a kernel, where the
-    estimator is a linear classifier of bblr itself, and with ``in_sample=True``.
+    The other two are left out where rows are not numbers or are a kernel, where the estimator is a
+    linear classifier of bblr itself, and with ``in_sample=True``.
 
     With s the softmax of the scores, with fitted sharpness and shifts, and T[k, g] the rate at
     which class k is given label g, the odds that label g is wrong are
@@ -103,16 +103,15 @@ def find_label_errors(
     check_estimator(estimator)
     validate_parameter_constraints(CONSTRAINTS, {"n_jobs": n_jobs}, "find_label_errors")
     data = labelled(X, y, sample_weight, estimator)
-    linear = None
     if in_sample:
         model = fitted(estimator, data.X, data.y, data.weight)
-        raw = class_scores(model, data.X, data.X, data.classes)
+        scores = [class_scores(model, data.X, data.X, data.classes)]
     else:
         check_learns(estimator, _FROZEN)
         folds = make_folds(cv, data, random_state, else_in_sample=True)
-        raw, linear = panel_scores(with_fixed_settings(estimator, data), data, folds, n_jobs)
+        scores = panel_scores(with_fixed_settings(estimator, data), data, folds, n_jobs)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    flips = estimate_flips(raw, data.codes, weight, second=linear)
+    flips = estimate_flips(scores, data.codes, weight)
     return LabelErrors(
         flips.log_odds,
         data.classes[flips.suggested],

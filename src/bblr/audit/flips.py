@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,12 +17,14 @@ from bblr.audit.models import Floats
 # Shares of blind labels, those drawn uniformly from all classes, over which their likelihood is
 # averaged; at the largest every class can still be the most probable.
 _BLIND = np.array([0.0, 0.01, 0.03, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.85, 0.95])
-_PRECISION = 2e-3
+_PRECISION = 5e-3
+# Enough of them to compare scores.
+_FEW_SHARES = _BLIND[::2]
 # Blind labels are believed unless the evidence against them is this strong, in log odds. Where the
 # labels can hardly be learned they say little about it, and then noise is the likelier reason.
 _LEAST_EVIDENCE = -0.2
-# Parts that a second classifier may have in the scores.
-_PARTS = np.linspace(0.0, 1.0, 6)
+# Parts that another classifier may have in the scores.
+_PARTS = (0.2, 0.4, 0.6, 0.8)
 # Pseudo-rows per class that follow the common rate: few, so that a class can deviate from it.
 _POOLED = 20.0
 # Least share of blind labels, in rows per class, and its maximum.
@@ -59,11 +61,10 @@ class Flips(NamedTuple):
 
 
 def estimate_flips(
-    scores: Floats,
+    scores: Floats | Sequence[Floats],
     codes: NDArray[np.intp],
     weight: Floats,
     known: Floats | None = None,
-    second: Floats | None = None,
 ) -> Flips:
     """Estimate by likelihood how often each class was given the label of each other.
 
@@ -75,17 +76,15 @@ def estimate_flips(
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Scores by models that have not seen the labels; only differences within a row matter.
+    scores : ndarray of shape (n_rows, n_classes), or several
+        Scores by models that have not seen the labels; only differences within a row matter. Of
+        several, an average with the weights under which the labels are likeliest.
     codes : ndarray of shape (n_rows,)
         Class numbers of the labels.
     weight : ndarray of shape (n_rows,)
         Weights; a row of weight 2 counts as two rows, one of weight 0 is only scored.
     known : ndarray of shape (n_classes, n_classes), default=None
         Flip rates that need no estimate.
-    second : ndarray of shape (n_rows, n_classes), default=None
-        Scores by other models that have not seen the labels either. Both are averaged, with the
-        weights under which the labels are likeliest.
 
     Returns
     -------
@@ -107,7 +106,8 @@ def estimate_flips(
     (0.258, array([[0.74, 0.26],
            [0.  , 1.  ]]))
     """
-    rows, fit = _united(scores, second, codes, weight)
+    several = [scores] if isinstance(scores, np.ndarray) else scores
+    rows, fit = _united([Mixture.of(one, codes, weight) for one in several])
     # One sharpness for all classes gives the scores their unit.
     rows = rows.by_class(fit.free)
     if known is not None:
@@ -124,19 +124,44 @@ def estimate_flips(
     return _result(rows, flips, fit, found=own or blind > 0.0)
 
 
-def _united(
-    scores: Floats, second: Floats | None, codes: NDArray[np.intp], weight: Floats
-) -> tuple[Mixture, MixtureFit]:
-    """Return the likeliest average of the scores, and the likeliest link with one common rate."""
-    rows = Mixture.of(scores, codes, weight)
-    pool = [rows]
-    if second is not None:
-        other = Mixture.of(second, codes, weight)
-        mixed = ((1.0 - part) * rows.scores + part * other.scores for part in _PARTS[1:-1])
-        pool += [*(Mixture.of(one, codes, weight) for one in mixed), other]
-    fits = [max(_along(one, _BLIND[::2]), key=lambda fit: fit.value) for one in pool]
-    best = int(np.argmax([fit.value for fit in fits]))
-    return pool[best], fits[best]
+def _united(pool: Sequence[Mixture]) -> tuple[Mixture, MixtureFit]:
+    """Return the likeliest average of the scores, and the likeliest link with one common rate.
+
+    The last two are averaged first, and then each with what has been found.
+    """
+    best = (pool[-1], *_over_shares(pool[-1]))
+    for rows in pool[-2::-1]:
+        ends = [(rows, *_over_shares(rows)), best]
+        _, fit, at = max(ends, key=lambda found: found[1].value)
+        for part in _PARTS:
+            scores = (1.0 - part) * rows.scores + part * ends[1][0].scores
+            mixed = Mixture.of(scores, rows.codes, rows.weight)
+            ends.append((mixed, *_near_share(mixed, fit, at)))
+        best = max(ends, key=lambda found: found[1].value)
+    return best[:2]
+
+
+def _over_shares(rows: Mixture) -> tuple[MixtureFit, int]:
+    """Return the likeliest link at a few shares of blind labels, and the number of the share."""
+    fits = _along(rows, _FEW_SHARES)
+    at = max(range(len(fits)), key=lambda i: fits[i].value)
+    return fits[at], at
+
+
+def _near_share(rows: Mixture, fit: MixtureFit, at: int) -> tuple[MixtureFit, int]:
+    """Return the same for scores whose likeliest link and share should be near these."""
+
+    def fitted(i: int, free: Floats) -> MixtureFit:
+        return rows.calibrated(symmetric_flips(_FEW_SHARES[i], rows.n_classes), free)
+
+    best = fitted(at, fit.free)
+    for way in (-1, 1):
+        while 0 <= at + way < len(_FEW_SHARES):
+            new = fitted(at + way, best.free)
+            if new.value <= best.value:
+                break
+            best, at = new, at + way
+    return best, at
 
 
 def _along(rows: Mixture, shares: Floats) -> list[MixtureFit]:
@@ -211,15 +236,18 @@ def _rates_by_class(
 def _likeliest(rows: Mixture, common: Floats, base: MixtureFit) -> tuple[Floats, MixtureFit]:
     """Return the likeliest flip rates and the link with them, the best of two searches.
 
-    From the link without flips of its own a class may be stuck, explained away by its sharpness;
-    the other search begins at the rates that one sharpness for all classes asks for.
+    From the link without flips of its own a class may be stuck, explained away by its sharpness,
+    so a second search has another beginning: where classes have sharpnesses of their own, the
+    rates that one for all of them asks for.
     """
+    starts = [(common, base.free), (common, rows.start())]
+    if rows.deviation > _ALIKE:
+        alike = replace(rows, deviation=_ALIKE)
+        starts[1] = alike.likeliest_flips(_POOLED * common, common, rows.start())
     found = []
-    alike = replace(rows, deviation=_ALIKE)
-    start, free = alike.likeliest_flips(_POOLED * common, common, rows.start())
-    for flips, own in ((common, base.free), (start, free)):
-        flips, own = rows.likeliest_flips(_POOLED * common, flips, own)
-        found.append((flips, rows.calibrated(flips, own)))
+    for flips, free in starts:
+        flips, free = rows.likeliest_flips(_POOLED * common, flips, free)
+        found.append((flips, rows.calibrated(flips, free)))
     return max(found, key=lambda pair: pair[1].value)
 
 

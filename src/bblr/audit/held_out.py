@@ -11,10 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.impute import SimpleImputer
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
@@ -30,18 +28,21 @@ from sklearn.utils.validation import (
 from bblr._checks import check_number
 from bblr._numeric.arrays import plain_labels
 from bblr._numeric.tensors import local
-from bblr._numeric.threads import as_child
+from bblr._numeric.threads import as_child, jobs_for
 from bblr.audit.models import Floats, class_scores, fitted
 from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
 from bblr.inputs.in_memory import rows_in_memory
 from bblr.inputs.labels import found_classes, refuse_missing
-from bblr.linear import BBLRClassifier
+from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
+from bblr.linear import BBLRClassifier, BBLRClassifierCV
 from bblr.training.folds import Fold
 
 # Rows that show what the columns of a decision function mean.
 _KNOWN = 200
-_NUMBERS = make_pipeline(MaxAbsScaler(), SimpleImputer(keep_empty_features=True))
+# Settings that a classifier has in common with the one that chooses some of them.
+_SHARED = ("tol", "max_iter", "fit_intercept", "class_weight", "device", "random_state")
+_KERNEL = ("kernel", "degree", "coef0", "penalty", "sparsity", "max_centers", "cache_size")
 
 
 class Labelled(NamedTuple):
@@ -199,7 +200,7 @@ def held_out_scores(
     wrong labels.
     """
     whole = given_refit(data.codes, data.weight) if refit is None else refit
-    parts = Parallel(n_jobs=n_jobs)(
+    parts = Parallel(n_jobs=jobs_for(len(folds), n_jobs))(
         delayed(as_child)(os.getpid(), _fold_scores, estimator, data, fold, whole)
         for fold in folds
     )
@@ -208,31 +209,6 @@ def held_out_scores(
         total[fold.test] += part
         times[fold.test] += 1
     return total / times[:, None]
-
-
-def panel_scores(
-    estimator: Any,
-    data: Labelled,
-    folds: Sequence[Fold],
-    n_jobs: int | None,
-    refit: Refit | None = None,
-) -> tuple[Floats, Floats | None]:
-    """Return held-out scores by the classifier, and by a linear one of ours.
-
-    Where many labels are wrong, a flexible classifier follows them and a linear one, which takes a
-    fraction of its time, does not. The second are None where they would be the first again, and
-    where rows are not numbers.
-    """
-    own = held_out_scores(estimator, data, folds, n_jobs, refit)
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    if isinstance(last, BBLRClassifier) or get_tags(estimator).input_tags.pairwise:
-        return own, None
-    try:
-        numbers = data._replace(X=clone(_NUMBERS).fit_transform(data.X), params={})
-        return own, held_out_scores(BBLRClassifier(), numbers, folds, n_jobs, refit)
-    except (TypeError, ValueError):
-        # Text, or infinite numbers.
-        return own, None
 
 
 def _fold_scores(estimator: Any, data: Labelled, fold: Fold, whole: Refit) -> Floats:
@@ -250,3 +226,36 @@ def trained(estimator: Any, data: Labelled, refit: Refit) -> Any:
     X = _safe_split(estimator, data.X, None, refit.rows)[0]
     params = _check_method_params(data.X, data.params, refit.rows)
     return fitted(estimator, X, data.classes[refit.codes], refit.weight, params)
+
+
+def with_fixed_settings(estimator: Any, data: Labelled) -> Any:
+    """Return the estimator, with settings chosen once on all rows if it is a CV class of bblr.
+
+    A few settings chosen with all labels reveal nothing about a single one, and choosing them
+    again in each fold would take several times longer.
+    """
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if type(last) not in (BBLRClassifierCV, KernelBBLRClassifierCV):
+        return estimator
+    model = fitted(estimator, data.X, data.y, data.weight)
+    if not isinstance(estimator, Pipeline):
+        return _without_search(model)
+    copy = clone(estimator)
+    return copy.set_params(**{estimator.steps[-1][0]: _without_search(model.steps[-1][1])})
+
+
+def _without_search(model: Any) -> BBLRClassifier | KernelBBLRClassifier:
+    gammas = sorted({stage.gamma for stage in model.path_})
+    options: dict[str, Any] = {
+        "prior": model.prior_,
+        "l2": model.l2_,
+        "gamma_min": min(gammas[0], model.gamma_),
+        "gamma_max": model.gamma_,
+        "gamma_growth": gammas[1] / gammas[0] if len(gammas) > 1 else 2.0,
+        **{name: getattr(model, name) for name in _SHARED},
+    }
+    if isinstance(model, BBLRClassifierCV):
+        return BBLRClassifier(leverage=model.leverage_, solver=model.solver, **options)
+    vectors = None if model.sparsity is None else len(model.support_)
+    options |= {name: getattr(model, name) for name in _KERNEL}
+    return KernelBBLRClassifier(kernel_gamma=model.kernel_gamma_, max_vectors=vectors, **options)

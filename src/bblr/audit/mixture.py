@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from bblr._numeric.threads import one_blas_thread_for_rows
 from bblr.audit.compiled_mixture import flip_pass
 from bblr.audit.models import Floats
 
@@ -186,10 +187,12 @@ class Mixture:
 
         first = np.log(np.maximum(flips, _TINY))
         first = np.maximum(first - np.diag(first)[:, None], np.log(0.05 / k))[off]
-        found = minimize(
-            evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",
-            options={"maxiter": 300, "gtol": 1e-6, "ftol": 1e-7},
-        )  # fmt: skip
+        # SciPy's L-BFGS-B gives BLAS matrices of ten rows, whose threads take ten times as long.
+        with one_blas_thread_for_rows(k):
+            found = minimize(
+                evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",
+                options={"maxiter": 300, "gtol": 1e-6, "ftol": 1e-7},
+            )  # fmt: skip
         return unpack(found.x), found.x[: 2 * k]
 
 

@@ -88,9 +88,11 @@ def own_probability(posterior: Floats, codes: Codes) -> Floats:
 
 
 def _leave_out(posterior: Floats, codes: Codes, weighs: bool) -> Refit:
+    """Weigh each row by how much likelier its label is to be right than wrong."""
     quality = own_probability(posterior, codes)
     rows = np.flatnonzero(quality >= 0.5)
-    return Refit(rows, codes[rows], quality[rows] if weighs else None)
+    weight = np.maximum(2.0 * quality[rows] - 1.0, _LEAST_WEIGHT)
+    return Refit(rows, codes[rows], weight if weighs else None)
 
 
 def _weights(posterior: Floats, codes: Codes, weighs: bool) -> Refit:

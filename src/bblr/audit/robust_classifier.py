@@ -12,11 +12,11 @@ from sklearn.utils.metadata_routing import process_routing
 
 from bblr._checks import AT_LEAST_1, CONSTRAINTS, all_or_nothing, check_parameters
 from bblr.audit.delegation import Delegation
-from bblr.audit.fixed_settings import with_fixed_settings
 from bblr.audit.flips import Flips, estimate_flips
-from bblr.audit.held_out import Labelled, labelled, make_folds, panel_scores, trained
+from bblr.audit.held_out import Labelled, labelled, make_folds, trained, with_fixed_settings
 from bblr.audit.mixture import symmetric_flips
 from bblr.audit.models import Floats, check_estimator, check_learns, routing_enabled, takes_weights
+from bblr.audit.panel import panel_scores
 from bblr.audit.refits import (
     METHODS,
     WEIGHTED,
@@ -33,8 +33,8 @@ __all__ = ["RobustClassifier"]
 class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Any classifier, trained so that wrong labels do little harm.
 
-    Every row is scored by models that were trained without it: by the classifier, and by a
-    `BBLRClassifier` where rows are numbers. From the scores follow a flip matrix, the rates at
+    Every row is scored by models that were trained without it: by the classifier and, where rows
+    are numbers, by a linear and a smooth one. From the scores follow a flip matrix, the rates at
     which each class was given the label of each other, and for every row the probability of each
     class given its label. The classifier is then fitted once more with labels and weights that
     allow for them. Where the labels give no evidence of noise, that is a plain fit.
@@ -49,8 +49,8 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         much likelier it is than by chance ("replace"); each row once for each class, with its
         probability as weight ("soft"), which suits probabilities; the labels as given, with the
         probability that each is right as weight ("weights"); or only the labels that are more
-        likely right than wrong, weighted by the probability that they are, if the classifier takes
-        weights ("leave_out"). "auto" is "leave_out".
+        likely right than wrong, weighted by how much likelier, if the classifier takes weights
+        ("leave_out"). "auto" is "leave_out".
     noise : "auto", float or array-like of shape (n_classes, n_classes), default="auto"
         The flip matrix: estimated, known to be one rate of wrong labels for all classes, or known,
         with the share of each true class (rows) that was given each label (columns).
@@ -94,8 +94,9 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     inverted, by Bayes' rule, on the labels of the last fit. For probabilities of the label that
     would be given, noise included, take ``predict_proba(X) @ flip_matrix_``.
 
-    ``fit`` takes five fits of four fifths of the rows and one of all, and five linear fits. Noise
-    can hardly be told from classes that overlap; :doc:`/robust` says when it pays.
+    ``fit`` takes five fits of four fifths of the rows, one of all, and an estimate of some
+    hundredths of a second. Noise can hardly be told from classes that overlap; :doc:`/robust` says
+    when it pays.
 
     Examples
     --------
@@ -255,9 +256,9 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         refit: Refit | None,
         known: Floats | None,
     ) -> Flips:
-        scores, linear = panel_scores(estimator, data, folds, self.n_jobs, refit)
+        scores = panel_scores(estimator, data, folds, self.n_jobs, refit)
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
-        return estimate_flips(scores, data.codes, weight, known, linear)
+        return estimate_flips(scores, data.codes, weight, known)
 
     def _keep(self, model: Any, data: Labelled, flips: Flips, method: str) -> None:
         self.estimator_, self.classes_, self.method_ = model, data.classes, method

@@ -38,7 +38,7 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
     for name, table in tables.items():
         if name not in names or not isinstance(table, dict):
             raise SettingError(
-                str(CONFIG), f"has {name!r}, which is no command; use [{'], ['.join(names)}]"
+                str(CONFIG), f"has {name!r}, which is not a command; use [{'], ['.join(names)}]"
             )
     known = {option: each for each in command.params for option in each.opts}
     found: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def _configured(command: Any, names: Sequence[str]) -> dict[str, Any]:
         else:
             raise SettingError(
                 str(CONFIG),
-                f"has {name!r} in [{command.name}], which is no option of it; see bblr "
+                f"has {name!r} in [{command.name}], which is not an option of it; see bblr "
                 f"{command.name} --help",
             )
     return found
@@ -70,6 +70,14 @@ def _check_value(option: Any, name: str, value: Any, command: str) -> None:
         raise SettingError(
             str(CONFIG), f"has {name} = {value!r} in [{command}], which must be {wanted}"
         )
+
+
+def _without_kinds(options: list[Any]) -> list[Any]:
+    """Keep help from showing a value, ``<bool>``, for options that take none."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
 
 
 class _Commands(typer.core.TyperGroup):
@@ -96,9 +104,15 @@ class _Commands(typer.core.TyperGroup):
             names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)
         )
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of ``bblr`` itself."""
+        return _without_kinds(super().get_params(ctx))
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command whose help is wrapped by the terminal, not as in the source."""
         command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_kinds(command.get_params(ctx))
         if command is not None and command.help:
             parts = command.help.split("\n\n")
             command.help = "\n\n".join(" ".join(part.split()) for part in parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ import numpy as np
 from rich.console import Console
 
 from bblr._settings import SettingError
-from bblr.cli.running import about_the_file, blocks_of, check_unseen, guarded, opened
+from bblr.cli.fit_warnings import Caution, never_predicted
+from bblr.cli.running import about_the_file, blocks_of, check_unseen, guarded, opened, say
 from bblr.evaluation.tally import Scores, Tally
 from bblr.io.model import SavedModel, versions
 from bblr.io.results import Results
@@ -70,8 +71,12 @@ def run_evaluate(job: EvaluateJob) -> int:
             with about_the_file():
                 _count(tally, model, block, job.data)
         scores = tally.scores()
+        made = (scores.confusion.sum(axis=0) > 0) | (scores.counts == 0)
+        warned = list(never_predicted(model, made, scores))
         results.say(_lines(scores, model.classes.tolist()))
-        results.save(_record(job, model, scores))
+        for caution in warned:
+            say(messages, f"Warning: {caution.message}")
+        results.save(_record(job, model, scores, warned))
 
     return guarded(work, "Stopped; nothing was written.")
 
@@ -93,7 +98,9 @@ def _lines(scores: Scores, classes: list[Any]) -> Iterator[str]:
     yield from scores.calibrated(classes)
 
 
-def _record(job: EvaluateJob, model: SavedModel, scores: Scores) -> dict[str, Any]:
+def _record(
+    job: EvaluateJob, model: SavedModel, scores: Scores, warned: Sequence[Caution]
+) -> dict[str, Any]:
     return {
         "model": job.saved.name,
         "classifier": type(model.classifier).__name__,
@@ -101,5 +108,6 @@ def _record(job: EvaluateJob, model: SavedModel, scores: Scores) -> dict[str, An
         "versions": versions(),
         "data": job.data.name,
         "classes": model.classes,
+        "warnings": [caution._asdict() for caution in warned],
         **scores.as_dict(),
     }

@@ -247,9 +247,8 @@ def _signed(number: float) -> str:
 def _row_lines(row: dict[str, Any], top: int) -> Iterator[str]:
     chance = "" if row["probability"] is None else f", probability {max(row['probability']):.4f}"
     yield f"data row {row['row']}: {row['predicted']}{chance}"
-    what = "log-odds" if row["in_log_odds"] else "score"
     yield (
-        f"{what} {_signed(row['margin'])} for {row['predicted']} against {row['runner_up']}; "
+        f"score {_signed(row['margin'])} for {row['predicted']} against {row['runner_up']}; "
         f"0 is the boundary, the average training row has {_signed(row['average_margin'])}"
     )
     shown = row["contributions"][:top]

@@ -103,7 +103,7 @@ def _params(classifier: str, texts: Sequence[str], known: dict[str, Any]) -> dic
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise SettingError(
                 "param",
-                f"{name!r} is no parameter of {classifier}; {hint}choose from "
+                f"{name!r} is not a parameter of {classifier}; {hint}choose from "
                 f"{', '.join(sorted(known))}",
             )
         params[name] = parsed(value)
@@ -185,7 +185,8 @@ def _checked_lines(checked: HeldOut, errors: int, rows: int) -> Iterator[str]:
     yield checked.how
     if checked.scores is not None:
         yield from (f"  {line}" for line in checked.scores.overall())
-    yield f"{errors:,} training errors ({100 * errors / rows:.2f} %)"
+    word = "error" if errors == 1 else "errors"
+    yield f"{errors:,} training {word} ({100 * errors / rows:.2f} %)"
 
 
 def _record(

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bblr._numeric.tensors import as_numpy
 from bblr.io.columns.column_kinds import Column, DateColumn, NumberColumn, TextColumn
 from bblr.io.model import SavedModel
-from bblr.linear.fit_digest import chosen_settings, largest_coefficients
+from bblr.linear.fit_digest import chosen_settings, joint_effects, largest_coefficients
 
 __all__ = [
     "coefficient_lines",
@@ -61,11 +62,11 @@ def filled(columns: Sequence[Column]) -> Iterator[str]:
     gappy = [column for column in columns if column.missing]
     if gappy:
         shown = ", ".join(
-            f"{c.name!r} ({c.fill:g})" if isinstance(c, NumberColumn) else repr(c.name)
+            f"{c.name!r} (median {c.fill:g})" if isinstance(c, NumberColumn) else repr(c.name)
             for c in gappy[:_MOST]
         )
         more = f", … ({len(gappy)} columns in all)" if len(gappy) > _MOST else ""
-        yield f"missing values get an indicator; numbers are filled with the median: {shown}{more}"
+        yield f"missing values get an indicator, and numbers their median: {shown}{more}"
 
 
 def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:
@@ -80,15 +81,24 @@ def coefficients(model: SavedModel, most: int = _MOST) -> list[dict[str, Any]]:
     """
     if not hasattr(model.classifier, "coef_"):
         return []
-    names, units = model.layout.feature_names, _units(model)
+    coef, names, units = model.classifier.coef_, model.layout.feature_names, _units(model)
     spread = None if model.typical is None else model.typical.spread
-    found = largest_coefficients(model.classifier.coef_, model.classes, names, spread, most)
+    texts = {} if spread is None else model.layout.texts
+    if texts:
+        counts = {start: count for start, (_, count) in texts.items()}
+        coef, spread = joint_effects(as_numpy(coef) * spread, counts), np.ones(len(names))
+        for start, (name, count) in texts.items():
+            names[start], units[start] = name, f"{count} text features"
+    found = largest_coefficients(coef, model.classes, names, spread, most)
+    original = dict(zip(model.classes.tolist()[-len(coef) :], model.classifier.coef_, strict=True))
     return [
         {
             "feature": each.feature,
             "unit": units[each.place],
             "towards": each.label,
-            "coefficient": each.value,
+            "coefficient": None
+            if each.place in texts
+            else float(original[each.label][each.place]),
             "per_standard_deviation": None if spread is None else each.effect,
         }
         for each in found
@@ -100,24 +110,30 @@ def _units(model: SavedModel) -> list[str]:
     units: list[str] = []
     for column in model.layout.columns:
         if isinstance(column, DateColumn):
-            units += ["a day" if part == "days" else f"a {part}" for part in column.parts]
+            units += ["per day" if part == "days" else f"per {part}" for part in column.parts]
         else:
             whole = isinstance(column, TextColumn) or getattr(column, "kind", "") == "number"
-            units += ["a unit" if whole else "if so"] * len(column.names)
-        units += ["if so"] * column.missing
-    return units or ["a unit"] * model.layout.n_features
+            units += ["per unit" if whole else "if true"] * len(column.names)
+        units += ["if true"] * column.missing
+    return units or ["per unit"] * model.layout.n_features
 
 
 def coefficient_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield a table of coefficients."""
     if not found:
         return
-    rows = [("largest coefficients", "towards", "for", "", "for a standard deviation")]
+    classes = list(dict.fromkeys(str(each["towards"]) for each in found))
+    # Of two classes all are towards the same one.
+    several = len(classes) > 1
+    title = "largest coefficients" if several else f"largest coefficients, towards {classes[0]}"
+    rows = [(title, *["towards"] * several, "", "", "per standard deviation")]
     for each in found:
         effect = each["per_standard_deviation"]
-        last = "" if effect is None else f"{effect:+.3f}"
-        value = f"{each['coefficient']:+.4g}"
-        rows.append((f"  {each['feature']}", str(each["towards"]), each["unit"], value, last))
+        whole = each["coefficient"] is None
+        last = "" if effect is None else f"{effect:{'' if whole else '+'}.3f}"
+        label = [str(each["towards"])] * several
+        value = "" if whole else f"{each['coefficient']:+.4g}"
+        rows.append((f"  {each['feature']}", *label, value, each["unit"], last))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))

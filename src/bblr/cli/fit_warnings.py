@@ -11,7 +11,7 @@ from bblr.evaluation.tally import Scores
 from bblr.io.contributions import column_names
 from bblr.io.model import SavedModel
 
-__all__ = ["Caution", "cautions"]
+__all__ = ["Caution", "cautions", "never_predicted"]
 
 # A class with a smaller share is rare.
 _RARE = 0.1
@@ -46,16 +46,11 @@ def cautions(
         Those of held-out rows.
     """
     names, counts = np.unique(y, return_counts=True)
-    classes, made = names.tolist(), np.unique(predicted).tolist()
-    never = [label for label in classes if label not in made]
-    ranks = "" if scores is None or scores.mean_auc is None else f" (AUC {scores.mean_auc:.2f})"
-    if never:
-        shown = ", ".join(repr(label) for label in never[:_MOST]) + (", …" * bool(never[_MOST:]))
-        remedy = "--param class_weight=balanced gives all classes the same weight"
-        if model.has_probabilities:
-            remedy = f"bblr predict --proba still ranks rows{ranks}, and {remedy}"
-        what = f"predicts {made[0]!r} for every row, never" if len(made) == 1 else "never predicts"
-        yield Caution("constant", f"the model {what} {shown}; {remedy}")
+    classes = names.tolist()
+    made, where = np.isin(names, predicted), ""
+    if made.all() and scores is not None:
+        made, where = scores.confusion.sum(axis=0) > 0, "on held-out rows, "
+    yield from never_predicted(model, made, scores, where)
     share = counts.min() / len(y)
     if len(classes) == 2 and share < _RARE:
         rare = classes[int(np.argmin(counts))]
@@ -74,6 +69,38 @@ def cautions(
             f"{'it is' if one else 'they are'} known only afterwards, leave "
             f"{'it' if one else 'them'} out with --drop {','.join(deciding)}",
         )
+
+
+def never_predicted(
+    model: SavedModel, made: np.ndarray, scores: Scores | None, where: str = ""
+) -> Iterator[Caution]:
+    """Yield a warning where a class is never predicted.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    made : ndarray of bool, shape (n_classes,)
+        Which classes are predicted.
+    scores : Scores or None
+        Those of rows that it was not trained on.
+    where : str, default=""
+        Which rows are meant, in front of the sentence.
+    """
+    classes = model.classes.tolist()
+    never = [label for label, known in zip(classes, made, strict=True) if not known]
+    if not never:
+        return
+    some = [label for label, known in zip(classes, made, strict=True) if known]
+    shown = ", ".join(map(repr, never[:_MOST])) + (", …" * bool(never[_MOST:]))
+    remedy = "--param class_weight=balanced gives all classes the same weight"
+    if model.has_probabilities:
+        ranks = (
+            "" if scores is None or scores.mean_auc is None else f" (AUC {scores.mean_auc:.2f})"
+        )
+        remedy = f"bblr predict --proba still ranks rows{ranks}, and {remedy}"
+    what = f"predicts {some[0]!r} for every row, never" if len(some) == 1 else "never predicts"
+    yield Caution("constant", f"{where}the model {what} {shown}; {remedy}")
 
 
 def _deciding(model: SavedModel, X: Any, y: np.ndarray) -> list[str]:

@@ -18,8 +18,9 @@ from bblr.evaluation.tally import Scores, Tally
 __all__ = ["HeldOut", "held_out"]
 
 _FOLDS = 5
-# Rows times features times classes up to which all folds are fitted, and not only the first.
-_ALL_FOLDS = 2**18
+# Rows times features times classes up to which all folds are fitted, and not only the first; and
+# up to which they are where one fold has fewer rows of some class than figures can rest on.
+_ALL_FOLDS, _ALL_IF_RARE, _RARE = 2**18, 2**22, 100
 # Whose fits take long whatever the size.
 _SLOW = ("Kernel", "ZeroOne")
 
@@ -44,7 +45,7 @@ def held_out(classifier: Any, X: Any, y: np.ndarray, seed: int, messages: Consol
     """Fit copies of a classifier to parts of the rows and score the others.
 
     Settings that it chooses for itself are chosen anew in each part, so that nothing of the rows
-    that are scored is known. Where rows are many, one fifth of them is held out, once.
+    that are scored is known. Where rows are many, of each class, one fifth is held out, once.
     """
     classes, codes = np.unique(y, return_inverse=True)
     least = int(np.bincount(codes).min())
@@ -55,7 +56,8 @@ def held_out(classifier: Any, X: Any, y: np.ndarray, seed: int, messages: Consol
         return HeldOut(f"no held-out figures: class {rare.item()!r} has too few rows", None)
     n_folds = min(_FOLDS, least)
     size = X.shape[0] * X.shape[1] * len(classes)
-    once = size > _ALL_FOLDS or any(word in type(classifier).__name__ for word in _SLOW)
+    most = _ALL_IF_RARE if least < _RARE * n_folds else _ALL_FOLDS
+    once = size > most or any(word in type(classifier).__name__ for word in _SLOW)
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes))
     folds = folds[:1] if once else folds
     tally = Tally(len(classes))

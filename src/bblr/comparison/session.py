@@ -325,6 +325,7 @@ class LiveProgress(Progress):
             TextColumn("{task.fields[left]}"),
             TextColumn("[dim]{task.fields[last]}"),
             console=console,
+            disable=not console.is_terminal,
         )
         self.known = self._total = self._finished = 0
         self._jobs = jobs
@@ -367,7 +368,9 @@ class LiveProgress(Progress):
         fits = f"{self._finished} of {self._total}"
         text = f"about {duration(left)} left" if left else ""
         self.update(self._task, completed=share, fits=fits, left=text)
-        self._plain.tell(share, f"{fits}, {text or 'the time left is not known yet'}")
+        # Before the first task is finished, the share is no more than what was expected of it.
+        known = None if left is None else share
+        self._plain.tell(known, f"{fits}, {text or 'the time left is not known yet'}")
 
 
 def duration(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Table:
         What was perhaps not meant as it was read.
     features : tuple of str, default=()
         Names of the features; empty where they have none.
+    texts : mapping of int to (str, int)
+        Columns of free text by their first feature: the name, and how many features it has.
     columns : int, default=0
         Columns of the file that became features; 0 where that says nothing.
     left_out : tuple of str, default=()
@@ -54,6 +56,7 @@ class Table:
     test: np.ndarray[Any, np.dtype[np.int64]] | None = None
     notes: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    texts: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     columns: int = 0
     left_out: tuple[str, ...] = ()
     source: str = ""
@@ -160,6 +163,7 @@ def load_table(
         found,
         notes=tuple(map(as_options, table.notes)),
         features=tuple(table.layout.feature_names),
+        texts=table.layout.texts,
         columns=len(getattr(table.layout, "columns", ())),
         left_out=tuple(getattr(table.layout, "dropped", ())),
         source=source + "\nX = X.toarray()" * (_is_sparse(table.X) and not found.sparse),

@@ -75,6 +75,9 @@ class Design(ABC):
     # Whether the matrix is in memory and dense, so that copying a few entries is cheap.
     is_dense: bool = False
 
+    # Whether the numbers are known to be double, so that there is nothing to narrow.
+    is_double: bool = False
+
     @abstractmethod
     def scores(self, coef: Floats, intercepts: Floats) -> Vector:
         """Return X @ coef.T + intercepts; a single score per row has no second axis."""

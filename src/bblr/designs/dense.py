@@ -19,6 +19,8 @@ _CHUNK = 1024
 # Rows of a block of many classes, at least, and numbers of one of few columns: it and its scores
 # fit into a cache, and are worth the calls.
 _BLOCK, _NUMBERS = 256, 2**16
+# Numbers of a table that NumPy sums up as fast.
+_FEW = 2**14
 
 
 class DenseDesign(MatrixDesign):
@@ -43,6 +45,7 @@ class DenseDesign(MatrixDesign):
         # A single column or row is contiguous both ways; rows are the default.
         self._by_rows = X.flags.c_contiguous
         self._product = X.dtype if narrow else np.dtype(np.float64)
+        self.is_double = X.dtype == np.float64
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # joblib's workers unpickle large arrays as read-only memory maps.
@@ -153,6 +156,11 @@ class DenseDesign(MatrixDesign):
 
     def moment_sums(self, weight: Floats, shift: Floats) -> Floats:
         """Return the weighted sums that moments are made of, about a shift near the columns."""
+        if self.X.size <= _FEW:
+            # Sooner done than a pass is called, and nothing to compile.
+            X = self.X.astype(np.float64, copy=False)
+            apart = X - shift
+            return np.array([weight @ apart, weight @ (apart * apart), weight @ (X != 0.0)])
         shape = (3, self.n_features)
         return self._sum_parts(self._passes.moments, shape, weight, shift)[0]
 
@@ -183,11 +191,8 @@ class DenseDesign(MatrixDesign):
 
     def column_squares(self, weight: Floats, centre: Floats) -> Floats:
         """Return the weighted sum of squares about the centre, a number for each column."""
-        total = np.zeros(self.n_features)
-        for X, w in self._chunks(np.arange(self.n_rows), weight):
-            X -= centre
-            total += w @ (X * X)
-        return total
+        squares: Floats = self.moment_sums(weight, centre)[1]
+        return squares
 
 
 def moments_of(sums: Floats, total: float, shift: Floats) -> Moments:

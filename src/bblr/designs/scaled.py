@@ -89,6 +89,8 @@ class ScaledDesign:
         self.rows: Rows = design.rows
         self.fit_intercept = fit_intercept
         self.uncorrelated = uncorrelated
+        # The weights under which the median of `reach` was asked for, and that median.
+        self.middle: tuple[Any, float] = None, 0.0
         # Which columns have a parameter: those that vary.
         self.varying: Any = slice(None)
         if plain:
@@ -115,7 +117,7 @@ class ScaledDesign:
         self._units = inverse, centred, shift[centred]
         # The effective number of features of a row.
         self.mean_square_length = float(((np.sqrt(square) / self.scale) ** 2).sum())
-        if self._can_be_narrow:
+        if not design.is_double and self._can_be_narrow:
             self.design = design.narrowed()
             self.rows = self.design.rows
 
@@ -136,7 +138,7 @@ class ScaledDesign:
         if design is None:
             return None
         few = copy(self)
-        few.design, few.rows = design, design.rows
+        few.design, few.rows, few.middle = design, design.rows, (None, 0.0)
         for of_all_rows in ("square_lengths", "reach", "columns", "kernel_columns", "_moving"):
             vars(few).pop(of_all_rows, None)
         columns = vars(self).get("columns")
@@ -294,8 +296,10 @@ class ScaledDesign:
         square of the excess; its influence on a weight then falls with its distance instead of
         growing. Columns that are mostly zero do not count towards the length.
         """
-        length = self.reach
-        return self.rows.falloff(length, limit * self.rows.median(length, weight))
+        length, (of, middle) = self.reach, self.middle
+        if of is not weight:
+            middle = self.rows.median(length, weight)
+        return self.rows.falloff(length, limit * middle)
 
     @cached_property
     def _moving(self) -> tuple[Design, Any]:

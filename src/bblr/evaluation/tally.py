@@ -127,13 +127,14 @@ class Scores:
         """Yield lines on all classes together, the most frequent class beside them."""
         low, high = interval(self.errors, self.rows)
         error, base = self.errors / self.rows, self.majority_errors / self.rows
-        most = f"(the majority class: {_percent(base)})"
+        most = f"(majority class: {_percent(base)})"
         yield f"error              {_percent(error)}  {most}"
         yield f"  95 % interval    {_percent(low)} to {_percent(high)}"
         if self.mean_auc is not None:
-            yield f"AUC                {self.mean_auc:.4f}  (0.5)"
+            yield f"AUC                {self.mean_auc:.4f}  (chance: 0.5)"
         if self.log_loss is not None:
-            yield f"log-loss           {self.log_loss:.4f}  ({self.majority_log_loss:.4f})"
+            shares = f"(class shares: {self.majority_log_loss:.4f})"
+            yield f"log-loss           {self.log_loss:.4f}  {shares}"
 
     def by_class(self, classes: Sequence[Any]) -> Iterator[str]:
         """Yield a table of the classes, and the confusion matrix where it is of a size to read."""

@@ -22,6 +22,10 @@ class FrameAdapter(ArrayAdapter):
     def read(self, *y: Any, sparse: Any = ("csr", "csc"), reset: bool = True) -> Any:
         """Return rows as scikit-learn checks them, and labels if there are any."""
         X = self.X
+        if hasattr(type(X), "collect"):
+            raise TypeError(
+                f"X is a {type(X).__name__}, whose rows are not in memory: pass X.collect()."
+            )
         if getattr(X, "ndim", 2) == 2 and not len(X.columns):
             # scikit-learn does not say that it is a frame.
             raise ValueError(
@@ -47,7 +51,8 @@ class FrameAdapter(ArrayAdapter):
 
 def _not_numbers(X: Any) -> Iterator[tuple[Any, str]]:
     """Yield the columns of a data frame that cannot be numbers, and a value of each."""
-    for j, name in enumerate(X.columns):
+    arrow = hasattr(X, "column_names")
+    for j, name in enumerate(X.column_names if arrow else X.columns):
         column = np.asarray(X.iloc[:, j] if hasattr(X, "iloc") else X[name])
         if column.dtype.kind in "biuf":
             continue

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn import config_context
 from sklearn.utils.validation import validate_data
 
@@ -72,12 +72,13 @@ class ArrayAdapter(Adapter):
 
     def read(self, *y: Any, sparse: Any = ("csr", "csc"), reset: bool = True) -> Any:
         """Return rows as scikit-learn checks them, and labels if there are any."""
-        if self._is_checked(*y, reset=reset):
+        check_indices(self.X)
+        if self._is_checked(*y, csr="csr" in (sparse or ()), reset=reset):
             return (self.X, *y) if y else self.X
         # Arrays of libraries other than torch become NumPy arrays, whatever is dispatched. A sum
         # of finite numbers that is not finite makes scikit-learn look closer; it need not warn.
         quiet = np.errstate(over="ignore", invalid="ignore")
-        check_indices(self.X)
+        check_masks(self.X)
         with config_context(array_api_dispatch=False), quiet, naming_labels():
             return validate_data(
                 self.estimator,
@@ -91,26 +92,27 @@ class ArrayAdapter(Adapter):
                 ensure_all_finite=not surely_finite(self.X),
             )
 
-    def _is_checked(self, *y: Any, reset: bool) -> bool:
+    def _is_checked(self, *y: Any, csr: bool, reset: bool) -> bool:
         """Whether scikit-learn's checks would change nothing.
 
-        On small arrays they take longer than many fits.
+        On small arrays they take longer than many fits. Sparse rows may come as `csr`.
         """
-        plain = self._is_plain(reset) and (not y or _are_labels(y[0], len(self.X)))
-        if not plain or not surely_finite(self.X):
+        kinds = (np.ndarray, csr_array, csr_matrix) if csr else (np.ndarray,)
+        plain = self._is_plain(reset, kinds) and (not y or _are_labels(y[0], self.X.shape[0]))
+        if not plain or not surely_finite(self.X.data if issparse(self.X) else self.X):
             return False
         if reset:
             self.estimator.n_features_in_ = self.X.shape[1]
         return True
 
-    def _is_plain(self, reset: bool) -> bool:
-        """Whether X is an array of the right shape that needs no conversion."""
+    def _is_plain(self, reset: bool, kinds: tuple[type, ...] = (np.ndarray,)) -> bool:
+        """Whether X is of the right shape, of one of some kinds, and needs no conversion."""
         X, estimator = self.X, self.estimator
         return (
-            type(X) is np.ndarray
+            type(X) in kinds
             and X.ndim == 2
             and X.dtype in _PRECISIONS
-            and X.size > 0
+            and min(X.shape) > 0
             and not hasattr(estimator, "feature_names_in_")
             and (reset or X.shape[1] == estimator.n_features_in_)
         )
@@ -141,6 +143,16 @@ def check_indices(X: Any) -> None:
             "X is a sparse matrix that contradicts itself: its indices or row pointers lead out "
             "of it. Build it anew from rows, columns and values, for instance by "
             "scipy.sparse.coo_array."
+        )
+
+
+def check_masks(X: Any) -> None:
+    """Raise a ValueError for a masked array that hides numbers: NumPy would hand them on."""
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"Input X contains NaN: it is a masked array that hides {np.ma.count_masked(X)} of "
+            "its numbers. Fill them, for instance by sklearn.impute.SimpleImputer on "
+            "X.filled(numpy.nan)."
         )
 
 

@@ -35,8 +35,7 @@ class Labels:
     def __init__(self, y: NDArray[Any], sample_weight: Any) -> None:
         self.y: Any = y
         self.plain = sample_weight is None
-        with config_context(array_api_dispatch=False):
-            self.weight: Any = row_weights(sample_weight, y)
+        self.weight: Any = row_weights(sample_weight, y)
 
     def classes(self) -> NDArray[Any]:
         """Return the sorted labels of the rows of positive weight."""
@@ -118,23 +117,36 @@ def found_classes(y: NDArray[Any], counted: Any = slice(None)) -> NDArray[Any]:
             check_classification_targets(y)
         return np.unique(y[counted])
     except (TypeError, ValueError) as error:
-        if y.dtype == object:
-            refuse_missing(y)
-        if isinstance(error, ValueError):
+        if y.dtype != object or y.ndim != 1:
             raise
+        refuse_missing(y)
+        kinds = ", ".join(sorted({type(label).__name__ for label in y.tolist()}))
         raise ValueError(
-            f"y must hold labels of one kind that can be put in order: {error}. Turn them into "
-            "text or numbers, for instance by [str(label) for label in y]."
-        ) from None
+            "y must hold labels of one kind, text or whole numbers. Unknown label type: objects "
+            f"of {kinds}. Turn them into text, for instance by [str(label) for label in y]."
+        ) from error
 
 
 def row_weights(sample_weight: Any, y: Any) -> Floats:
     """Return the weight of each row, checked."""
     if sample_weight is None:
         return np.ones(len(y))
+    given = np.asarray(sample_weight)
+    objects = given.dtype == object
+    if (
+        given.dtype.kind in "cmMV"
+        or (objects and given.ndim == 0)
+        or np.ma.is_masked(sample_weight)
+    ):
+        raise ValueError(
+            "sample_weight must hold a number for each row, got "
+            f"{type(sample_weight).__name__} of {given.dtype}."
+        )
     # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
-    refuse_no_weight(bool(np.any(np.asarray(sample_weight))))
-    weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+    with config_context(array_api_dispatch=False):
+        refuse_no_weight(objects or bool(np.any(given)))
+        weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+    refuse_no_weight(bool(np.any(weight)))
     refuse_negative(weight)
     return np.asarray(weight, dtype=np.float64)
 

@@ -53,7 +53,7 @@ class ModelFileError(ValueError):
     ...         load_model(path)
     ...     except ModelFileError as error:
     ...         print("Refused:", error)
-    Refused: ...notes.txt is no model; name a file that bblr fit or save_model wrote
+    Refused: ...notes.txt is not a model; name a file that bblr fit or save_model wrote
     """
 
 
@@ -142,7 +142,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     content = Path(path).read_bytes()
     if not content.startswith(b"PK"):
-        raise ModelFileError(f"{path} is no model; name a file that bblr fit or save_model wrote")
+        raise ModelFileError(
+            f"{path} is not a model; name a file that bblr fit or save_model wrote"
+        )
     if content[-_DIGITS:] != _digest(content):
         raise ModelFileError(
             f"{path} is damaged or cut short; copy it again, or fit the model again"
@@ -158,7 +160,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         # Whatever a forger thought of: there is one way in, and one answer.
         reason = " ".join(str(error).split())[:200]
         raise ModelFileError(
-            f"{path} is no sound model ({reason}); do not trust it, or fit the model again"
+            f"{path} is not a sound model ({reason}); do not trust it, or fit the model again"
         ) from error
 
 

@@ -152,7 +152,7 @@ def _object(tree: dict[str, Any], take: Callable[[int], NDArray[Any]]) -> Any:
     name = tree["type"]
     entry = TYPES.get(name) if isinstance(name, str) else None
     if entry is None:
-        raise ValueError(f"{name!r} is no type that a model holds")
+        raise ValueError(f"{name!r} is not a type that a model holds")
     if not tree.keys() <= {"type", "params", "fitted"}:
         raise ValueError(f"a {name} holds more than parameters and fitted attributes")
     sizes: Sizes = {}

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import StrOptions
 
 from bblr._checks import CONSTRAINTS, POSITIVE
-from bblr._numeric.arrays import by_distances, column_variances, equal_rows
+from bblr._numeric.arrays import as_dense, by_distances, column_variances, equal_rows
 from bblr.designs.gram.kernel_function import KERNELS, KernelFunction
 from bblr.inputs import Training, adapter_of
 from bblr.kernel.fit import ALL_CENTRES, SOME_CENTRES, Floats, KernelProblem
@@ -29,6 +30,8 @@ _LEAST_VARIANCE = 1e-290
 # Centres from which an elimination starts, per vector to be kept.
 _POOL_FACTOR = 2.5
 _LEAST_POOL = 256
+# Rows that give columns an order, at most, and how many numbers of theirs are looked at.
+_TELLING, _LOOKS = 1000, 1_000_000
 
 
 def kernel_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -82,16 +85,25 @@ def make_problem(
     Where rows are few their order is that of their values, so that draws do not depend on the one
     in which they are given; and equal rows are merged, unless `merge` is False.
     """
-    kernel, width = estimator.kernel, kernel_gamma
+    kernel, width, X = estimator.kernel, kernel_gamma, training.X
+    rows, weight = np.flatnonzero(training.weight > 0), training.weight
+    few = len(rows) <= ALL_CENTRES
+    if few and merge:
+        rows, weight = merged_rows(X, training.y, weight)
+    elif few:
+        rows = rows[by_distances(X[rows])]
+        weight = weight[rows]
+    if few and isinstance(kernel, str) and not is_precomputed(kernel):
+        X = by_columns(X, rows)
     if width == "scale":
-        width = scale_width(training.X, training.weight, kernel)
+        width = scale_width(X[rows] if few else X, weight, kernel)
     elif width == "auto":
-        width = 1.0 / training.X.shape[1]
+        width = 1.0 / X.shape[1]
     function = KernelFunction(
         kernel, float(width), float(estimator.degree), float(estimator.coef0)
     )
     problem = KernelProblem(
-        training.given.gram(function, training.X),
+        training.given.gram(function, X),
         training.y,
         training.weight,
         # The mixture is a prior on the weights, and so is that of the fit it starts from.
@@ -100,12 +112,7 @@ def make_problem(
         1e6 * float(estimator.cache_size),
         LBFGS(tol=estimator.tol, max_iter=5 * int(estimator.max_iter)),
     )
-    rows = np.flatnonzero(training.weight > 0)
-    if len(rows) <= ALL_CENTRES:
-        if not merge:
-            rows = rows[by_distances(training.X[rows])]
-            return problem.on_rows(rows), rows
-        rows, weight = merged_rows(training.X, training.y, training.weight)
+    if few:
         return replace(problem.on_rows(rows), weight=weight), rows
     return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows
 
@@ -123,6 +130,22 @@ def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Fl
     rows = rows[first]
     order = by_distances(X[rows])
     return rows[order], np.asarray(total[order], dtype=np.float64)
+
+
+def by_columns(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return X with its columns in an order of their values in rows that have an order.
+
+    Sums over columns are then the same to the last bit in whatever order these are given. Rows far
+    from all others have equal eigenvalues, whose vectors the last bit chooses. Of columns that all
+    these rows do not tell apart many are zero, and add nothing.
+    """
+    few = as_dense(X[rows[: max(1, min(_TELLING, _LOOKS // X.shape[1]))]])
+    order = np.lexsort(np.abs(few)[::-1])
+    X = X[:, order]
+    sparse = issparse(X)
+    if sparse:
+        X.sort_indices()
+    return X
 
 
 def scale_width(X: Any, weight: Floats, kernel: Any = "rbf") -> float:

@@ -18,9 +18,10 @@ from bblr.designs import ScaledDesign
 from bblr.inputs import Training, adapter_of
 from bblr.linear.fitted import ProbabilisticLinearClassifier
 from bblr.losses import BetaBernoulli
-from bblr.solvers import Solution, Stage, ZeroOneSearch, geometric
+from bblr.solvers import Annealing, Solution, Stage, ZeroOneSearch, geometric
 from bblr.training.callbacks import with_callbacks
-from bblr.training.marginal import Unknown, first_objective, leverage_limit
+from bblr.training.compiled.small_fit import fit_small
+from bblr.training.marginal import Settled, Unknown, first_objective, leverage_limit
 from bblr.training.marginal import settle as settled
 from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import Calibrated, calibrated
@@ -34,6 +35,7 @@ from bblr.training.start import (
     anneal,
     learn,
     make_descent,
+    make_learner,
     make_solver,
     penalty_of,
     settled_like,
@@ -263,14 +265,23 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         self.leverage_ = self._leverage(objective)
         if self.leverage_ is not None:
             objective = objective.bounded(self.leverage_)
-        now = [objective]
+        gammas, learned = self._gammas(n_classes), self.prior == "learned"
+        unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
+        warm, annealing = self._warm(objective, training), self._annealing(objective, gammas)
+        if warm is None and not learned and monitor.is_silent:
+            small = fit_small(objective, annealing, unknown, training.shares, self.tol)
+            if small is not None:
+                warn_if_flat(small.objective, small.solution.theta)
+                self._unpack(*small, training)
+                return self
+        now, about = [objective], list[Any]([None])
 
-        def settle(objective: Fitted, theta: Floats) -> tuple[Fitted, Floats]:
-            unknown = Unknown(self.l2 == "auto", self.prior == "auto", self.leverage == "auto")
+        def settle(objective: Fitted, theta: Floats) -> Settled:
+            found = Settled(objective, theta)
             if unknown and not monitor.stopped:
                 with monitor.task("choose penalty and plateaus"):
                     found = settled(objective, theta, unknown, training.shares, self.tol)
-                objective, theta = found.objective, found.theta
+                objective = found.objective
                 if self.verbose:
                     low = np.round(objective.loss.low, 3).tolist()
                     settings = f"l2 {penalty_of(objective):.4g}, plateaus {low}"
@@ -278,21 +289,21 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                 now[0] = settled_like(now[0], objective)
                 if objective.counted is None:
                     self.leverage_ = None
-            return objective, theta
+            about[0] = found.about
+            return found
 
         def unpack(estimator: Self, best: Solution, trace: list[Stage]) -> None:
             best = replace(best, trace=trace, n_iter=sum(stage.n_iter for stage in trace))
             final = now[0].with_gamma(best.gamma)
             estimator._unpack(best, final, Calibrated.of_loss(final.loss), training)
 
-        gammas, learned = self._gammas(n_classes), self.prior == "learned"
         # Besides the stages: estimation of the settings, the link, and a second annealing.
         with monitor.fitting(len(gammas) + 3 + learned + self._searches(objective), unpack):
-            warm = self._warm(objective, training)
-            solution, objective = self._solve(objective, warm, gammas, monitor, settle)
+            solution, objective = self._solve(objective, warm, annealing, monitor, settle)
             final: Fitted = objective.with_gamma(solution.gamma)
             if learned and not monitor.stopped:
-                solution, final = learn(final, solution, partial(self._relearn, monitor), monitor)
+                relearn = partial(self._relearn, monitor)
+                solution, final = learn(final, solution, relearn, monitor, self.gamma_growth)
             warn_if_flat(final, solution.theta)
             if monitor.stopped:
                 link = Calibrated.of_loss(final.loss)
@@ -301,7 +312,7 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
                     descent = make_descent(
                         "auto", final.size, final.n_scores, LOOSE * self.tol, int(self.max_iter)
                     )
-                    link = calibrated(final, solution, descent)
+                    link = calibrated(final, solution, descent, about[0])
             self._unpack(solution, final, link, training)
         return self
 
@@ -342,25 +353,28 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         little = self.l2 != "auto" and self.l2 < _SEARCH_L2
         return (self.solver == "auto" and little and small) or self.solver == "search"
 
+    def _annealing(self, objective: Fitted, gammas: tuple[float, ...]) -> Annealing:
+        solver = "search" if self._searches(objective) else self.solver
+        return make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
+
     def _solve(
         self,
         objective: Fitted,
         warm: Floats | None,
-        gammas: tuple[float, ...],
+        annealing: Annealing,
         monitor: FitMonitor,
         settle: Settle,
     ) -> tuple[Solution, Fitted]:
-        solver = "search" if self._searches(objective) else self.solver
-        annealing = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
-        if warm is None and solver != "sla":
+        if warm is None and self.solver != "sla":
             solution, objective = anneal_from_start(
                 annealing, objective, self.tol, monitor, settle
             )
         else:
             start = np.zeros(objective.size) if warm is None else warm
-            objective, start = settle(objective, start)
-            solution = anneal(annealing, objective, start, self.tol, monitor)
-        if solver != "search" or monitor.stopped:
+            here = settle(objective, start)
+            objective = here.objective
+            solution = anneal(annealing, objective, here.theta, self.tol, monitor)
+        if not self._searches(objective) or monitor.stopped:
             return solution, objective
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         sharp: Fitted = objective.with_gamma(solution.gamma)
@@ -374,11 +388,9 @@ class BBLRClassifier(ProbabilisticLinearClassifier):
         return found, objective
 
     def _relearn(self, monitor: FitMonitor, objective: Fitted, theta: Floats) -> Solution:
-        solver = self.solver if self.solver in ("fisher", "lbfgs") else "auto"
-        gammas = (objective.loss.gamma,)
-        stage = make_solver(solver, gammas, objective, self.tol, int(self.max_iter))
+        stage = make_learner(self.solver, objective, self.tol, int(self.max_iter))
         return stage.minimise(
-            objective, theta, callback=monitor.stage_callback(gammas, keep=False)
+            objective, theta, callback=monitor.stage_callback(stage.gammas, keep=False)
         )
 
     def _unpack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bblr._numeric.tensors import as_numpy
 
-__all__ = ["Coefficient", "FitSummary", "chosen_settings", "largest_coefficients"]
+__all__ = ["Coefficient", "FitSummary", "chosen_settings", "joint_effects", "largest_coefficients"]
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +74,27 @@ def largest_coefficients(
     ]
 
 
+def joint_effects(effects: Any, counts: Mapping[int, int]) -> Floats:
+    """Return effects with those of some features together, which mean nothing one by one.
+
+    Features of a text are nearly uncorrelated, so that their effects add up as squares do.
+
+    Parameters
+    ----------
+    effects : ndarray of shape (n_rows, n_features)
+        Weights for a standard deviation of each feature.
+    counts : mapping of int to int
+        First features, and how many belong together from there on; the others become 0.
+    """
+    effects = np.array(as_numpy(effects), dtype=np.float64)
+    for start, count in counts.items():
+        part = effects[:, start : start + count]
+        together = np.sqrt((part**2).sum(axis=1))
+        part[:] = 0.0
+        part[:, 0] = together
+    return effects
+
+
 def chosen_settings(model: Any) -> dict[str, str]:
     """Return what a fit chose or was given, by name, in words.
 
@@ -88,11 +109,9 @@ def chosen_settings(model: Any) -> dict[str, str]:
         found["l2"] = f"{penalty:g}"
     prior = getattr(model, "prior_", None)
     if prior is not None:
-        # Of two classes those of the positive one; of more, one pair where all are the same.
-        lows = prior.low[1:] if prior.is_symmetric or len(prior.low) == 2 else prior.low
-        lows = lows[:1] if prior.is_symmetric else lows[:_MOST]
-        shown = ", ".join(f"{low:.3g} and {low + prior.b:.3g}" for low in lows)
-        found["plateaus"] = f"{shown}{' …' if 1 < len(lows) < len(prior.low) else ''}"
+        # Of two classes those of the positive one; of more, from the least to the largest.
+        lows = np.array(prior.low[1:] if len(prior.low) == 2 else prior.low)
+        found["plateaus"] = f"{_range(lows)} and {_range(lows + prior.b)}"
     for name in ("gamma_", "leverage_", "kernel_gamma_"):
         value = getattr(model, name, None)
         if value is not None:
@@ -103,6 +122,12 @@ def chosen_settings(model: Any) -> dict[str, str]:
         proof = ", the least there can be" if model.optimal_ else ""
         found["loss"] = f"{model.zero_one_loss_:g}, at least {model.lower_bound_:g}{proof}"
     return found
+
+
+def _range(values: Floats) -> str:
+    """Return the least and the largest value to three digits, or one where these agree."""
+    ends = dict.fromkeys(f"{value:.3g}" for value in (values.min(), values.max()))
+    return " to ".join(ends)
 
 
 class FitSummary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Any
@@ -42,6 +43,8 @@ class Annealing:
     pairs : tuple, default=()
         What the descent to the starting point remembers of its steps, for L-BFGS in the first
         stage.
+    precondition : callable or None, default=None
+        An inverse curvature that is known, for L-BFGS in the first stage.
     """
 
     gammas: tuple[float, ...]
@@ -53,6 +56,7 @@ class Annealing:
     loose: float = 1.0
     max_rounds: int = 50
     pairs: tuple[Any, ...] = ()
+    precondition: Callable[[Floats], Floats] | None = None
 
     def minimise(
         self, objective: Sharpened, theta0: Floats, *, callback: Callback | None = None, **_: Any
@@ -94,7 +98,9 @@ class Annealing:
         if not last and self.loose != 1.0 and isinstance(descent, LBFGS | FisherScoring):
             descent = replace(descent, tol=descent.tol * self.loose)
         n_iter = 0
-        known: Any = {"pairs": self.pairs} if first and isinstance(descent, LBFGS) else {}
+        known: Any = {}
+        if first and isinstance(descent, LBFGS):
+            known = {"pairs": self.pairs, "precondition": self.precondition}
         for _ in range(self.max_rounds):
             found = descent.minimise(objective, theta, **known)
             n_iter += found.n_iter

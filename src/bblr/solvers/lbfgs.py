@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class LBFGS:
                 continue
             step, change = there.theta - here.theta, there.gradient - here.gradient
             product = float(step @ change)
-            if product > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+            if product > 1e-10 * sqrt(float(step @ step)) * sqrt(float(change @ change)):
                 pairs.append((step, change, 1.0 / product))
             here = there
         return Solution(

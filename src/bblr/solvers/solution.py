@@ -69,7 +69,7 @@ def stopped(stage: Stage) -> Stage:
 
 
 # Why a compiled descent ended.
-_REASONS = ("iteration limit", "converged", "no descent within rounding")
+REASONS = ("iteration limit", "converged", "no descent within rounding")
 
 
 def compiled(objective: object, descent: str, *arguments: object) -> Solution | None:
@@ -79,7 +79,7 @@ def compiled(objective: object, descent: str, *arguments: object) -> Solution | 
     if found is None:
         return None
     theta, value, raw, n_iter, reason = found
-    return Solution(theta, value, float("nan"), _REASONS[reason], n_iter, raw=raw)
+    return Solution(theta, value, float("nan"), REASONS[reason], n_iter, raw=raw)
 
 
 def require(objective: object, solver: str, *methods: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from sklearn.utils.parallel import Parallel, delayed
 
-from bblr._numeric.threads import MIN_WORK, as_child, lift_limits, map_ranges
+from bblr._numeric.threads import MIN_WORK, as_child, jobs_for, lift_limits, map_ranges
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -123,7 +123,7 @@ def in_parallel(
     """
     if threads and outer.context is None:
         return _in_threads(work, arguments), False
-    parallel = Parallel(n_jobs=n_jobs)
+    parallel = Parallel(n_jobs=jobs_for(len(arguments), n_jobs))
     me = os.getpid()
     if outer.context is None:
         return list(parallel(delayed(as_child)(me, work, *each) for each in arguments)), False

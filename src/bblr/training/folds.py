@@ -29,15 +29,29 @@ def check_folds(folds: Sequence[Fold], y: NDArray[Any], weight: Floats) -> None:
         raise ValueError("cv must name at least one division of the rows, got none.")
     classes = len(np.unique(y[weight > 0]))
     for train, test in folds:
-        for rows in (train, test):
-            if len(rows) and (rows.max() >= len(y) or rows.min() < -len(y)):
-                raise ValueError(f"cv names rows beyond the {len(y)} of X.")
         seen = len(np.unique(y[train[weight[train] > 0]]))
         if not np.any(weight[test] > 0) or seen < classes:
             raise ValueError(
                 "cv must give every fold rows to hold out and all classes to train on; rows of "
                 "zero weight do not count."
             )
+
+
+def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:
+    """Return the numbers of rows that are given by number, from either end, or by a mask."""
+    rows = np.asarray(rows)
+    if rows.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    if rows.ndim != 1 or rows.dtype.kind not in "biu" or (rows.dtype == bool and len(rows) != n):
+        raise ValueError(
+            "cv must give every fold as two vectors, of row numbers or of a truth value for each "
+            f"row of X; got one of shape {rows.shape} and type {rows.dtype}."
+        )
+    if rows.dtype == bool:
+        return np.flatnonzero(rows)
+    if rows.max() >= n or rows.min() < -n:
+        raise ValueError(f"cv names rows beyond the {n} of X.")
+    return np.asarray(rows % n, dtype=np.intp)
 
 
 def makes_folds(cv: Any) -> bool:
@@ -61,7 +75,9 @@ def make_folds(
 
         splitter = check_cv(cv, y, classifier=True)
         splits = splitter.split(np.zeros((len(y), 1)), y, groups)
-        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in splits]
+        folds = [
+            Fold(_row_numbers(train, len(y)), _row_numbers(test, len(y))) for train, test in splits
+        ]
         check_folds(folds, y, weight)
         return folds
     if cv < 2:

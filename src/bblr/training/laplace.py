@@ -256,10 +256,12 @@ def _multiclass(objective: Fitted, theta: Floats, raw: Any) -> MulticlassLaplace
     return MulticlassLaplace(preconditioner, vectors, inverse, intercepts, effective)
 
 
-def scores_alone(objective: Fitted, theta: Floats, raw: Any, drawn: Drawn) -> Floats:
+def scores_alone(
+    objective: Fitted, theta: Floats, raw: Any, drawn: Drawn, known: Laplace | None = None
+) -> Floats:
     """Return the raw scores of the drawn rows as if each had not been trained on."""
     if objective.newton_columns is None or not drawn.every:
-        return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw))
+        return leave_one_out(objective, theta, drawn, laplace(objective, theta, raw, known))
     Zt, d = drawn.Z.T, objective.design.n_features
     alone, settled = alone_scores(
         Zt, theta @ Zt, drawn.y, drawn.weight, drawn.unit, objective.loss.fused,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, log
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +14,14 @@ from scipy.special import expit, softmax
 from bblr._numeric.layouts import layout
 from bblr._numeric.tensors import floats, namespace
 from bblr.losses import BetaBernoulli, Plateaus
-from bblr.training.compiled.link_likelihood import likeliest, likeliest_plateau
+from bblr.training.compiled.link_likelihood import (
+    LEAST_RATE,
+    likeliest_link,
+    likeliest_plateau,
+)
 
 Floats = NDArray[np.float64]
 
-# Smallest error rate that is safe in floating point.
-_LEAST_RATE = 1e-13
 # With more than two classes the weight of the plateaus stays below these, so that every class can
 # be the most probable one.
 _MOST_EVEN = 0.95
@@ -27,8 +29,6 @@ _MOST = 0.5
 # Width of a vague prior on log gamma, as for two classes.
 _LOG_GAMMA_SCALE = 3.0
 _FAR = 50.0
-# Likelihoods that are closer, as a share of themselves, are equal.
-_EQUAL = 1e-12
 # Newton steps after a first-order method, and the distance for their second differences.
 _POLISHING, _APART = 5, 1e-4
 
@@ -113,27 +113,21 @@ class Link:
             With more than two classes, whether all get the same plateau, so that the largest score
             wins.
         """
-        fit = _fit_two if decision.ndim == 1 else _fit_several
-        return cls(*fit(decision, y, weight, even))
+        link = fit_with_cost(decision, y, weight, even=even)[0]
+        return cls(link.plateaus, link.gamma)
 
 
-def _fit_two(decision: Floats, y: Any, weight: Floats, _: bool) -> tuple[Plateaus, float]:
-    decision, y, weight = np.array([decision, y, weight], dtype=np.float64)
-    total = float(weight.sum())
-    scale = sqrt(float(weight @ (decision * decision)) / total) or 1.0
-    unit = decision / scale
-    # Start from the shares of positives on either side, and from almost no plateaus: either start
-    # alone may end on a plateau at 1/2.
-    rare = min(max(1.0 / (total + 2.0), _LEAST_RATE), 0.49)
-    ends = [
-        likeliest(np.array([*_free_from_plateaus(*start), log(2.0)]), unit, y, weight)
-        for start in (_shares(decision > 0.0, y > 0.0, weight), (rare, 1.0 - rare))
-    ]
-    # Both may lead to the same place, from two sides: rounding must not choose.
-    first, second = ends
-    other = second[1] < first[1] - _EQUAL * abs(first[1])
-    free, _, (low, high) = second if other else first
-    return Plateaus.binary(low, high - low), exp(free[2]) / scale
+def fit_with_cost(
+    decision: Floats, y: Any, weight: Floats, *, even: bool = True
+) -> tuple[Link, float]:
+    """Return the link of `Link.fit`, and minus the log-likelihood of the labels under it."""
+    if decision.ndim == 1:
+        data = np.array([decision, y, weight], dtype=np.float64)
+        low, high, gamma, cost = likeliest_link(data[0], data[1], data[2])
+        return Link(Plateaus.binary(low, high - low), gamma), cost
+    link = Link(*_fit_several(decision, y, weight, even))
+    own = layout(decision).of_class(link.probability(decision), y)
+    return link, -float(weight @ np.log(own))
 
 
 def _fit_several(decision: Floats, y: Any, weight: Floats, even: bool) -> tuple[Plateaus, float]:
@@ -200,37 +194,20 @@ class Step:
         return found
 
 
-def _shares(
-    above: NDArray[np.bool_], positive: NDArray[np.bool_], weight: Floats
-) -> tuple[float, float]:
-    """Return the share of positives below and above the threshold, on their own side of 1/2."""
-    total, up = float(weight.sum()), weight * above
-    total_up, positive_up = float(up.sum()), float(up @ positive)
-    low = (float(weight @ positive) - positive_up + 1.0) / (total - total_up + 2.0)
-    high = (positive_up + 1.0) / (total_up + 2.0)
-    low, high = max(low, _LEAST_RATE), min(high, 1.0 - _LEAST_RATE)
-    return min(low, 0.49), max(high, 0.51)
-
-
 def _rates(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> tuple[float, float]:
     """Return the lower and the upper plateau that the asymptotic analysis suggests."""
     up = float(weight[y > 0].sum())
     down = float(weight[y < 0].sum())
     false_negative = (float(weight[(y > 0) & wrong].sum()) + 1.0) / (up + 2.0)
     false_positive = (float(weight[(y < 0) & wrong].sum()) + 1.0) / (down + 2.0)
-    low = min(max(false_positive, _LEAST_RATE), 0.49)
-    return low, 1.0 - min(max(false_negative, _LEAST_RATE), 0.49)
+    low = min(max(false_positive, LEAST_RATE), 0.49)
+    return low, 1.0 - min(max(false_negative, LEAST_RATE), 0.49)
 
 
 def asymptotic_plateaus(wrong: NDArray[np.bool_], y: Floats, weight: Floats) -> Plateaus:
     """Return plateaus equal to the smoothed error rates of the two classes."""
     low, high = _rates(wrong, y, weight)
     return Plateaus.binary(low, high - low)
-
-
-def _free_from_plateaus(low: float, high: float) -> tuple[float, float]:
-    low, high = 2.0 * low, 2.0 * (1.0 - high)
-    return log(low) - log(1.0 - low), log(high) - log(1.0 - high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ _SOME_ROWS = 4096
 _TOL_TWO, _TOL_MANY, _STEPS_MANY = 1e-4, 1e-3, 8
 _NEWTON = FisherScoring(tol=_TOL_TWO, max_iter=3, kept=KEPT)
 # Up to this many parameters the estimation is compiled.
-_COMPILED = 128
+COMPILED = 128
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,13 @@ class Settled:
 
     objective: Fitted
     theta: Floats
-    n_iter: int
-    rounds: int
+    n_iter: int = 0
+    rounds: int = 0
     # The scores of all rows that count, and the weights of those, where they are at hand.
     raw: Floats | None = None
     weight: Floats | None = None
+    # The normal approximation of the weights, where forming another one costs many passes.
+    about: Laplace | None = None
 
 
 def first_penalty(design: ScaledDesign) -> float:
@@ -142,6 +144,8 @@ def leverage_limit(objective: Fitted) -> float:
     if not counts.all():
         length, own = length[counts], own[counts]
     middle, far = quantiles(length, own, (0.5, 1.0 - _MOST_BEYOND))
+    if own is objective.weight:
+        design.middle = own, middle
     return max(_LEVERAGE, far / middle)
 
 
@@ -180,7 +184,7 @@ def settle(
         Tolerance of a fit.
     """
     if objective.design.size > MAX_PARAMETERS or not unknown:
-        return Settled(objective, theta, 0, 0)
+        return Settled(objective, theta)
     first = _settle(objective, theta, unknown, shares)
     if _predicts_all(first):
         return first
@@ -212,16 +216,21 @@ def _cost_alone(settled: Settled) -> float:
 def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) -> Settled:
     size = objective.size, objective.n_scores
     # A sample suffices: it has many rows per parameter.
-    if takes_newton(*size, _COMPILED) and objective.design.fit_intercept:
+    if takes_newton(*size, COMPILED) and objective.design.fit_intercept:
         drawn = draw_rows(objective)
         if drawn is not None and len(drawn.y):
-            return _settle_few(objective, theta, drawn, unknown, shares)
+            return settle_few(objective, theta, drawn, unknown, shares)
     tol = _TOL_TWO if objective.n_scores == 1 else _TOL_MANY
     descent: Any = _NEWTON if takes_newton(*size) else LBFGS(tol=tol, max_iter=_STEPS_MANY)
     drawn = draw_rows(objective) if unknown.plateaus else None
     n_iter = rounds = 0
     precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
     known: Laplace | None = None
+    costly = isinstance(descent, LBFGS) and objective.n_scores == 1
+    if costly:
+        # One matrix for the first descent, which would form its own, and for what follows.
+        first = laplace(objective, theta, objective.scores(theta))
+        known, precondition = _reusable(first), first.precondition
     while rounds < _ROUNDS:
         rounds += 1
         found = descent.minimise(objective, theta, precondition=precondition)
@@ -243,11 +252,16 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
         if steady and known is None:
             break
         # The information serves until nothing moves by it, and is then formed anew.
-        known = about if isinstance(about, Laplace) and not steady else None
-    return Settled(objective, theta, n_iter, rounds)
+        known = None if steady else _reusable(about)
+    return Settled(objective, theta, n_iter, rounds, about=_reusable(about) if costly else None)
 
 
-def _settle_few(
+def _reusable(about: Any) -> Laplace | None:
+    """Return an approximation whose information may serve other weights; None on a device."""
+    return about if isinstance(about, Laplace) else None
+
+
+def settle_few(
     objective: Fitted, theta: Floats, drawn: Drawn, unknown: Unknown, shares: Floats
 ) -> Settled:
     """Estimate with two classes on a sample of rows, by compiled steps."""

@@ -11,7 +11,7 @@ from typing import Any, Self
 from bblr._checks import interruption_of, keep
 from bblr.solvers import Stage
 from bblr.solvers.solution import Callback
-from bblr.training.callbacks import FitTask, in_parallel
+from bblr.training.callbacks import FitTask, has_callbacks, in_parallel
 
 __all__ = ["FitMonitor", "Unpack"]
 
@@ -51,6 +51,11 @@ class FitMonitor:
         self.stopped = False
         self.interrupted = False
         self._cut = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody listens: nothing is printed, and no callback is called."""
+        return not self._verbose and not has_callbacks(self._estimator)
 
     def fitting(self, total: int | None, unpack: Unpack | None = None) -> Self:
         """Return this monitor for a fit of at most `total` tasks.

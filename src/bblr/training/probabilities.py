@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.optimize import brentq
+from scipy.special import softmax
 
 from bblr._numeric.layouts import layout
 from bblr._numeric.threads import map_each
@@ -19,15 +19,18 @@ from bblr.solvers import Solution
 from bblr.training.folds import Fold
 from bblr.training.laplace import (
     MAX_PARAMETERS,
+    Laplace,
     draw_rows,
     scores_alone,
 )
-from bblr.training.link import Link
+from bblr.training.link import Link, fit_with_cost
 from bblr.training.start import Fitted
 
 Floats = NDArray[np.float64]
 
 _FOLDS = 3
+# Held-out rows of each class that fit a link as well as more of them do.
+_ENOUGH = 200
 # With fewer examples the base rate says more than they do.
 _LEAST_WEIGHT = 10.0
 # Held-out scores that differ by no more rank nothing.
@@ -48,8 +51,12 @@ class Calibrated(NamedTuple):
         return cls(Link.of_loss(loss), np.zeros(1))
 
 
-def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrated:
+def calibrated(
+    objective: Fitted, solution: Solution, descent: Any, known: Laplace | None = None
+) -> Calibrated:
     """Return the link of a fit, from leave-one-out scores, or held-out scores if d is large.
+
+    `known` is a normal approximation of the weights near the solution, if there is one.
 
     Without an intercept decision values cannot be shifted, and a poor link is kept.
     """
@@ -59,23 +66,25 @@ def calibrated(objective: Fitted, solution: Solution, descent: Any) -> Calibrate
         if drawn is not None:
             raw = solution.raw
             raw = objective.scores(solution.theta) if raw is None else raw
-            scores = scores_alone(objective, solution.theta, raw, drawn)
+            scores = scores_alone(objective, solution.theta, raw, drawn, known)
             decision = objective.loss.decision(scores)
             return fit_link(decision, drawn.y, drawn.weight, free=free)
     return _held_out(objective, descent)
 
 
 def _held_out(objective: Fitted, descent: Any) -> Calibrated:
-    """Return the link fitted to scores from three-fold cross-validation."""
+    """Return the link fitted to the scores of a held-out third, or of all where rows are few."""
     rows = objective.rows
     y, weight = rows.local(objective.y), rows.local(objective.weight)
     counted = np.flatnonzero(weight > 0)
     order = np.random.default_rng(0).permutation(counted)
     order = order[np.argsort(y[order], kind="stable")]
-    parts = [np.sort(order[k::_FOLDS]) for k in range(_FOLDS)]
+    folds = [np.sort(order[k::_FOLDS]) for k in range(_FOLDS)]
+    rarest = int(np.unique(y[counted], return_counts=True)[1].min())
+    parts = folds[: -(-_ENOUGH * _FOLDS // rarest)]
 
     def scores(fold: int) -> Floats:
-        others = np.sort(np.concatenate([part for k, part in enumerate(parts) if k != fold]))
+        others = np.sort(np.concatenate([part for k, part in enumerate(folds) if k != fold]))
         kept = rows.only(objective.weight, others)
         found = descent.minimise(replace(objective, weight=kept), np.zeros(objective.size))
         raw = objective.scores(found.theta) if found.raw is None else found.raw
@@ -84,7 +93,7 @@ def _held_out(objective: Fitted, descent: Any) -> Calibrated:
     # A third of a descent over wide rows is spent on vectors of weights, which threads that share
     # out the rows leave to one of them; those that share out the folds do not.
     here = isinstance(objective.design.design, MatrixDesign)
-    held = map_each(scores, _FOLDS) if here else [scores(k) for k in range(_FOLDS)]
+    held = map_each(scores, len(parts)) if here else [scores(k) for k in range(len(parts))]
     scaled = one_scale(held, [weight[part] for part in parts])
     decision = objective.loss.decision(np.concatenate(scaled))
     places = np.concatenate(parts)
@@ -136,17 +145,16 @@ def fit_link(decision: Floats, y: Any, weight: Floats, *, free: bool = True) -> 
     If it does worse than the base rate, the values are shifted by the base rate and rescaled, so
     that they count for as much as they are worth; only if they are `free` to be shifted.
     """
-    link = Link.fit(decision, y, weight)
     form, total = layout(decision), float(weight.sum())
     codes = form.codes(y)
+    link, cost = fit_with_cost(decision, y, weight)
     held = np.bincount(codes, weight, form.n_classes(decision))
     # A class that no fold has held out has no base rate.
     if not (free and total >= _LEAST_WEIGHT and held.all()):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     shares = held / total
     at_base = -float(held @ np.log(shares))
-    own = form.of_class(link.probability(decision), codes)
-    if -float(weight @ np.log(own)) <= at_base * (1.0 + _ROUNDING):
+    if cost <= at_base * (1.0 + _ROUNDING):
         return Calibrated(link, np.zeros(decision.shape[1:] or 1))
     return _from_base_rate(decision, codes, weight, shares)
 
@@ -165,12 +173,17 @@ def _from_base_rate(
     scale = _spread(scores, weight) or 1.0
     logs, rows = np.log(shares), np.arange(len(codes))
 
-    def cost(log_gamma: float) -> float:
-        p = log_softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
-        return -float(weight @ p[rows, codes])
+    def slope(log_gamma: float) -> float:
+        p = softmax(np.exp(log_gamma) / scale * scores + logs, axis=1)
+        return float(weight @ (np.einsum("ij,ij->i", p, scores) - scores[rows, codes]))
 
-    # At the lower end it is the base rate to five digits, and the shift still of a size to show.
-    log_gamma = float(minimize_scalar(cost, bounds=(-5.0, 3.0), method="bounded").x)
+    # The cost is convex. Its slope has a root to the last digits, which a minimum has not. At the
+    # lower end it is the base rate to five digits, and the shift still of a size to show.
+    low, high = -5.0, 3.0
+    if slope(low) < 0.0 < slope(high):
+        log_gamma = float(brentq(slope, low, high))
+    else:
+        log_gamma = low if slope(low) >= 0.0 else high
     gamma = float(np.exp(log_gamma)) / scale
     return Calibrated(Link(Plateaus.none(len(shares)), gamma), form.centred(logs) / gamma)
 

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bblr.solvers import LBFGS, Annealing, FisherScoring, Solution, Stage
+from bblr.training.laplace import MAX_PARAMETERS
+from bblr.training.marginal import Settled
 from bblr.training.monitor import FitMonitor
 from bblr.training.start import (
     LOOSE,
@@ -39,7 +41,7 @@ _MIN_PER_CLASS = 50
 _MIN_EFFECTIVE = 0.1
 
 
-Settle = Callable[[Fitted, Floats], tuple[Fitted, Floats]]
+Settle = Callable[[Fitted, Floats], Settled]
 """Estimates the unknown settings of an objective, given a starting point."""
 
 
@@ -54,7 +56,8 @@ def anneal_from_start(
     if few is None:
         return _anneal_all(annealing, objective, tol, monitor, settle)
     start = robust_start(few, make_start(few, tol), np.zeros(few.size))
-    few, start = settle(few, start)
+    here = settle(few, start)
+    few, start = here.objective, here.theta
     settled = settled_like(objective, few)
     found = _anneal_sampled(annealing, settled, few, start, monitor)
     if monitor.stopped or predicts_all(settled.with_gamma(found.gamma), found):
@@ -73,11 +76,15 @@ def _anneal_all(
 ) -> tuple[Solution, Fitted]:
     start = np.zeros(objective.size)
     found = robust_fit(objective, make_start(objective, tol), start)
-    settled, start = settle(objective, start if found is None else found.theta)
-    if found is not None and settled is objective:
-        # The same problem but for the weights of long rows: a third of the passes less.
+    here = settle(objective, start if found is None else found.theta)
+    settled = here.objective
+    if found is not None and settled is objective and objective.design.size > MAX_PARAMETERS:
+        # The same problem but for the weights of long rows: a third of the passes less. Not where
+        # tables may be small, since descents on those remember nothing, and storage would count.
         annealing = replace(annealing, pairs=found.pairs)
-    return anneal(annealing, settled, start, tol, monitor), settled
+    if here.about is not None:
+        annealing = replace(annealing, precondition=here.about.precondition)
+    return anneal(annealing, settled, here.theta, tol, monitor), settled
 
 
 def sampled(objective: Fitted) -> Fitted | None:

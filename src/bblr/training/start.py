@@ -53,6 +53,8 @@ LOOSE = 10.0
 # descents form two thirds of the matrices, and take as many passes.
 KEPT = 0.2
 _LEARNING_ROUNDS = 5
+# Up to this many parameters of a score, plateaus of many classes are learned by Fisher scoring.
+_SLIM = 128
 
 
 Fitted = Objective[BetaBernoulli]
@@ -295,35 +297,59 @@ def make_solver(
     return Annealing(gammas, descent=descent, keep="last", loose=LOOSE)
 
 
+def make_learner(solver: Any, objective: Fitted, tol: float, max_iter: int) -> Annealing:
+    """Return the solver of a round of :func:`learn`.
+
+    Far out on the plateaus steps of L-BFGS multiply rounding errors a millionfold, and the rounds
+    do so again: the fit then depends on the order of the rows. Those of Fisher scoring do not.
+    """
+    if solver not in ("fisher", "lbfgs"):
+        solver = "fisher" if objective.design.size <= _SLIM else "auto"
+    return make_solver(solver, (objective.loss.gamma,), objective, tol, max_iter)
+
+
+def _as_they_are(_: BetaBernoulli, raw: Any) -> Any:
+    return raw
+
+
 def learn(
     objective: Fitted,
     solution: Solution,
     solve: Callable[[Fitted, Floats], Solution],
     monitor: FitMonitor,
+    growth: float,
 ) -> tuple[Solution, Fitted]:
-    """Alternate maximum-likelihood fits of plateaus with gamma, and of the weights."""
+    """Alternate maximum-likelihood fits of plateaus with gamma, and of the weights.
+
+    With many classes gamma grows from round to round by no more than from stage to stage.
+    """
     local = objective.rows.local
     y, weight = local(objective.y), local(objective.weight)
     theta, trace, n_iter = solution.theta, list(solution.trace), solution.n_iter
     one = objective.n_scores == 1
+    # The link of two classes ties 1/2 to the decision boundary.
+    shown, growth = (BetaBernoulli.decision, np.inf) if one else (_as_they_are, growth)
     last = objective
     with monitor.task("learn plateaus", _LEARNING_ROUNDS):
         for k in range(_LEARNING_ROUNDS + one):
             raw = local(objective.scores(theta))
             loss = objective.loss
+            most = growth * loss.gamma
             if k == 0 and one:
                 wrong = loss.wrong(y, raw)
                 loss = BetaBernoulli(asymptotic_plateaus(wrong, y, weight), loss.gamma)
             else:
-                # The link of two classes ties 1/2 to the decision boundary.
-                link = Link.fit(loss.decision(raw) if one else raw, y, weight, even=False)
-                loss = BetaBernoulli(link.plateaus, link.gamma)
+                link = Link.fit(shown(loss, raw), y, weight, even=False)
+                loss = BetaBernoulli(link.plateaus, min(link.gamma, most))
             moved = float(np.abs(np.subtract(loss.low, objective.loss.low)).sum())
             if k > 0 and one and objective.design.fit_intercept:
                 theta = theta.copy()
                 theta[-1] += objective.loss.shift[0] - loss.shift[0]
             objective = objective.with_loss(loss)
-            if k > 0 and (moved < 1e-3 or monitor.stopped or k == _LEARNING_ROUNDS):
+            # Plateaus that stay where gamma is still on its way are not yet the last.
+            settled = moved < 1e-3 and loss.gamma < most
+            ends = settled or monitor.stopped or k == _LEARNING_ROUNDS
+            if k > 0 and ends:
                 break
             step = solve(objective, theta)
             if is_flat(objective, step.theta):

@@ -130,7 +130,6 @@ class ZeroOneClassifier(ProbabilisticLinearClassifier):
         "solver": [StrOptions(set(SOLVERS))],
         "time_limit": [POSITIVE, None],
         "max_steps": [AT_LEAST_1, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -149,7 +149,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(growth, "CLASSES_SHAPE", (300, 5))
     monkeypatch.setattr(growth, "THREADS_SHAPE", (300, 16))
     monkeypatch.setattr(growth, "WORKERS_SHAPE", (80, 2))
-    monkeypatch.setattr(growth, "_counts", lambda: [1])
+    monkeypatch.setattr(growth, "_counts", lambda: [1, 2])
     monkeypatch.setattr(memory, "SPARSE_SHAPE", (2_000, 200, 10))
     monkeypatch.setattr(fits, "REFIT_SHAPE", (500, 5))
 

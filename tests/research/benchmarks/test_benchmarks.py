@@ -269,6 +269,8 @@ def test_cases_run_on_little_data(monkeypatch, name):
     monkeypatch.setattr("research.benchmarks.memory.ROWS", 2_000)
     if name.startswith("audit"):
         pytest.importorskip("cleanlab")
+    if name == "fit-text":
+        pytest.importorskip("liblinear")
     outcome = load_cases()[name].run(Run(quick=True))
     assert outcome.failure == "" and outcome.measured is not None
     assert all(value > 0 for value in outcome.measured.figures.values())

@@ -187,10 +187,12 @@ def _lines(data: Audited, found: LabelErrors, how: str) -> Iterator[str]:
     told = [f"{100 * r.rate:.1f} % of {r.true} as {r.given}" for r in flip_rates(found)]
     if told:
         yield f"labelled wrongly: {', '.join(told[:_MOST])}{', …' if told[_MOST:] else ''}"
-    first = found.indices[:_MOST]
+    # As in the table and the report; `indices` picks within each class.
+    first = found.ranking[: min(found.n_errors, _MOST)]
     if len(first):
         rows = ", ".join(f"{i + 1} ({data.y[i]}, not {found.suggested[i]}?)" for i in first)
         yield f"look first at data {'row' if len(first) == 1 else 'rows'} {rows}"
+        yield "check before you change any: where classes overlap, hard rows look wrong too"
 
 
 def _table(job: AuditJob, data: Audited, found: LabelErrors, why: dict[int, list[Reason]]) -> str:

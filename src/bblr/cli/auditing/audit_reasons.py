@@ -18,7 +18,7 @@ __all__ = ["Reason", "reasons"]
 _COLUMNS, _ROWS, _KERNEL_ROWS = 3, 5_000, 20
 # Rows whose label is less likely wrong need no reason, but for the first of the ranking.
 _DOUBT = 0.01
-# A column that changes the log-odds by less is no reason.
+# A column that changes the score by less is no reason.
 _LEAST = 0.05
 
 
@@ -30,7 +30,7 @@ class Reason(NamedTuple):
     column, value : str
         The column, and what the row has there.
     against : float
-        By how much the log-odds against the label would fall, were it as in the average row.
+        By how much the score against the label would fall, were it as in the average row.
     """
 
     column: str

@@ -218,7 +218,8 @@ def parse_costs(text: str, classes: Sequence[str]) -> tuple[tuple[float, ...], .
             )
         if not known:
             raise SettingError(
-                "cost", f"{pair.strip()!r} names no two classes; choose from {', '.join(classes)}"
+                "cost",
+                f"{pair.strip()!r} does not name two classes; choose from {', '.join(classes)}",
             )
         try:
             value = float(number)

@@ -18,6 +18,8 @@ __all__ = ["BASELINE", "MAJORITY", "Decision", "Line", "Standing", "decide", "ju
 
 BASELINE, MAJORITY = "LR", "majority"
 Floats = NDArray[np.float64]
+# Metrics that are at most 1.
+_SHARES = ("error", "balanced", "auc", "f1")
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,13 @@ def _in_order(folds: Sequence[Record], name: str, kind: type = float) -> Any:
     return np.concatenate([record[name] for record in folds]).astype(kind)[np.argsort(rows)]
 
 
+def _own_interval(values: Floats, folds: int, metric: Metric) -> Interval:
+    """Return the interval of a metric, without what the metric cannot be."""
+    found = intervals(values[:, None], folds, simultaneous=False)[0]
+    most = 1.0 if metric.name in _SHARES else np.inf
+    return Interval(found.value, max(found.low, 0.0), float(min(found.high, most)))
+
+
 def _standing(
     data: str | None, records: Sequence[Record], parts: Sequence[Mapping[str, _Found]], metric: Any
 ) -> Standing:
@@ -248,7 +257,7 @@ def _standing(
             Line(
                 name,
                 mine[0]["label"],
-                None if value is None else intervals(value[:, None], folds, simultaneous=False)[0],
+                None if value is None else _own_interval(value, folds, metric),
                 decision.gains.get(name),
                 {each: float(v.mean()) for each, v in own.items()},
                 float(np.median(seconds)) if seconds else float("nan"),

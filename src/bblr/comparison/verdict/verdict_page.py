@@ -13,6 +13,7 @@ import pandas as pd
 
 from bblr._atomic import whole_file
 from bblr.comparison.document import (
+    DASH,
     Block,
     Bullets,
     Code,
@@ -31,6 +32,7 @@ from bblr.comparison.sources import Table
 from bblr.comparison.verdict.metrics import Metric
 from bblr.comparison.verdict.standings import BASELINE, Line, Standing, judge
 from bblr.comparison.verdict.wording import remarks, sentence, table
+from bblr.linear.fit_digest import joint_effects
 
 __all__ = ["Compared", "document", "write_report"]
 
@@ -214,8 +216,9 @@ def _chosen(found: Compared, standing: Standing) -> Iterator[Section]:
     known = find_method(final["method"])
     blocks: list[Block] = [known.description if known else final["label"]]
     if final.get("code"):
+        settings = ", with the settings that tuning chose" if known is None or known.tunes else ""
         blocks += [
-            "This code refits it on all rows, with the settings that tuning chose:",
+            f"This code refits it on all rows{settings}:",
             Code(final["code"]),
         ]
     blocks += _coefficients(found, final)
@@ -228,26 +231,38 @@ def _coefficients(found: Compared, final: Record) -> Iterator[Block]:
     scaled, per_unit = (np.asarray(final[name]) for name in ("scaled", "per_unit"))
     known = found.table(final["data"])
     numbered = tuple(f"x{place + 1}" for place in range(scaled.shape[1]))
-    names = (known.features if known else ()) or numbered
-    order = np.argsort(-np.abs(scaled).max(axis=0), kind="stable")[:MOST_FEATURES]
+    names = list((known.features if known else ()) or numbered)
+    texts = known.texts if known and final["spread"] else {}
+    scaled = joint_effects(scaled, {start: count for start, (_, count) in texts.items()})
+    visible = np.ones(len(names), dtype=bool)
+    for start, (name, count) in texts.items():
+        names[start], visible[start + 1 : start + count] = f"{name} (text)", False
+    order = np.argsort(np.where(visible, -np.abs(scaled).max(axis=0), 1.0), kind="stable")
+    order = order[: min(MOST_FEATURES, visible.sum())]
     classes = found.classes(final["data"])
     frame = pd.DataFrame({"Feature": [names[place] for place in order]})
     scale = "standard deviation" if final["spread"] else "largest value"
     if len(scaled) == 1:
-        frame[f"One {scale}"] = [f"{value:+.3f}" for value in scaled[0, order]]
-        frame["One unit"] = [f"{value:+.3g}" for value in per_unit[0, order]]
+        frame[f"One {scale}"] = [_effect(scaled[0, j], j in texts) for j in order.tolist()]
+        units = [f"{value:+.3g}" for value in per_unit[0, order]]
+        frame["One unit"] = np.where(np.isin(order, list(texts)), DASH, units)
         about = f"A positive coefficient favours {classes[-1]}. "
     else:
         for place, values in list(enumerate(scaled))[:MOST_CLASSES]:
-            frame[classes[place]] = [f"{value:+.3f}" for value in values[order]]
+            frame[classes[place]] = [_effect(values[j], j in texts) for j in order.tolist()]
         about = f"Coefficients of each class, for one {scale} of a feature. "
-    more = f"The {MOST_FEATURES} largest of {scaled.shape[1]:,}. "
+    more = f"The {MOST_FEATURES} largest of {visible.sum():,}. "
+    together = "A text has one joint effect, without a sign. " if texts else ""
     yield Heading("Coefficients")
     yield (
-        f"{about}{more if scaled.shape[1] > MOST_FEATURES else ''}They are changes in the score, "
-        "which for logistic regression is the log-odds."
+        f"{about}{more if visible.sum() > MOST_FEATURES else ''}{together}They are changes in the "
+        "score, which for logistic regression is the log-odds."
     )
     yield Grid(frame, "Coefficients")
+
+
+def _effect(value: float, text: bool) -> str:
+    return f"{value:.3f}" if text else f"{value:+.3f}"
 
 
 def _data(found: Compared) -> Iterator[Section]:

@@ -97,7 +97,7 @@ def change(standing: Standing, gain: Interval) -> str:
         per = _per(max(abs(gain.low), abs(gain.high)))
         ends = f"{_count(gain.low * per)} to {_count(gain.high * per)}"
         if name == "cost":
-            return f"a cost {ends} lower in {per:,} rows"
+            return f"a cost {ends} lower per {per:,} rows"
         return f"{ends} fewer errors in {per:,}"
     title, way = standing.metric.title, "higher" if standing.metric.higher else "lower"
     if name == "balanced":
@@ -116,9 +116,12 @@ def _either_way(standing: Standing, gain: Interval) -> str:
     scale, unit, rows, digits = 1.0, "", "", 3
     if name == "cost":
         scale, digits = float(_per(max(-gain.low, gain.high))), 0
-        rows = f" in {scale:,.0f} rows"
+        rows = f" per {scale:,.0f} rows"
     elif name == "balanced":
         scale, unit, digits = 100.0, " points", 1
+    # Enough digits that the wider side is not zero.
+    while scale * max(-gain.low, gain.high) < 0.5 * 10**-digits and digits < 9:
+        digits += 1
     low, high = (f"{scale * end:.{digits}f}" for end in (-gain.low, gain.high))
     title = "a cost" if name == "cost" else standing.metric.title
     return f"{title} between {low}{unit} {worse} and {high} {better}{rows}"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from bblr._numeric.threads import one_blas_thread
 from bblr.designs.gram.kernel_function import KernelFunction
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,11 @@ class Expansion(NamedTuple):
 
     def scores(self, X: Any) -> Floats:
         """Return the scores of an array or a sparse matrix, one column per score."""
+        # Whoever limits BLAS in another thread limits it here: the same bits with any limit.
+        with one_blas_thread(max(X.shape[0], len(self.weights))):
+            return self._scores(X)
+
+    def _scores(self, X: Any) -> Floats:
         if self.function.name == "precomputed":
             chosen = X[:, self.support]
             return np.asarray(chosen @ self.weights + self.intercept, dtype=np.float64)

@@ -191,7 +191,7 @@ def _notes(encoder: TableEncoder, X: pd.DataFrame) -> Iterator[str]:
         elif isinstance(column, DateColumn):
             yield (
                 f"dates in column {column.name!r} ({column.form}) became {', '.join(column.parts)}"
-                f"; category={column.name!r} treats them as texts"
+                f"; category={column.name!r} treats them as text"
             )
     free = [column.name for column in encoder.columns_ if isinstance(column, TextColumn)]
     if free:

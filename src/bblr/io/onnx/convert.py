@@ -157,12 +157,15 @@ def to_onnx(model: Any, X: Any, *, zipmap: Any = False, **settings: Any) -> Any:
     return _skl2onnx().to_onnx(model, initial_types=types, options=options, **settings)
 
 
+_PREDICTS = ("predict", "predict_proba")
+
+
 def _classifiers(model: Any) -> Iterator[Any]:
     """Yield a fitted classifier and those inside it."""
     if isinstance(model, dict | list | tuple):
         for part in model.values() if isinstance(model, dict) else model:
             yield from _classifiers(part)
-    elif hasattr(model, "predict") or hasattr(model, "predict_proba"):
+    elif isinstance(model, BaseEstimator) and any(hasattr(model, name) for name in _PREDICTS):
         yield model
         # A search also holds the classifier it started from.
         given = () if hasattr(model, "best_estimator_") else ("steps", "estimator")

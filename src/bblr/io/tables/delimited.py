@@ -128,7 +128,9 @@ class DelimitedRows:
             text.encode()
         except UnicodeEncodeError:
             text = text.translate(_WINDOWS)
-            self.notes = ["not UTF-8: read as Windows (cp1252) text; save it as UTF-8 if not so"]
+            self.notes = [
+                "not UTF-8, so read as Windows (cp1252) text; if that is wrong, save it as UTF-8"
+            ]
         return text
 
     def _delimiter(self, header: str) -> str:
@@ -140,7 +142,7 @@ class DelimitedRows:
                 )
         except csv.Error as error:
             raise ValueError(
-                f"{self.name}: the first line is no header with names of columns: {error}; check "
+                f"{self.name}: the first line is not a header of column names: {error}; check "
                 "the file"
             ) from error
 

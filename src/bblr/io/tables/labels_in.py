@@ -143,7 +143,7 @@ def class_codes(y: np.ndarray, classes: np.ndarray, path: str, first_row: int) -
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
         raise ValueError(
-            f"{path}: the label {y[row].item()!r} in data row {row + first_row} is no class of "
+            f"{path}: the label {y[row].item()!r} in data row {row + first_row} is not a class of "
             f"the model, which knows {listed(classes.tolist())}; correct it, remove the row, or "
             "fit again with rows of that class"
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar
 
-from bblr.io.columns.column_kinds import Column, names_of
+from bblr.io.columns.column_kinds import Column, TextColumn, names_of
 
 __all__ = ["Layout", "SvmlightLayout", "TableLayout"]
 
@@ -46,6 +47,16 @@ class TableLayout:
         """How many features each column has; they stand side by side."""
         return [len(column.names) + column.missing for column in self.columns]
 
+    @property
+    def texts(self) -> dict[int, tuple[str, int]]:
+        """Columns of free text by their first feature: the name, and how many features it has."""
+        starts = accumulate(self.widths, initial=0)
+        return {
+            start: (column.name, len(column.names))
+            for start, column in zip(starts, self.columns, strict=False)
+            if isinstance(column, TextColumn)
+        }
+
 
 @dataclass(frozen=True)
 class SvmlightLayout:
@@ -64,6 +75,7 @@ class SvmlightLayout:
 
     target: ClassVar[None] = None
     columns: ClassVar[tuple[Column, ...]] = ()
+    texts: ClassVar[dict[int, tuple[str, int]]] = {}
 
     @property
     def feature_names(self) -> list[str]:

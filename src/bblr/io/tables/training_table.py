@@ -232,7 +232,7 @@ def _table_training(
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
     left_out = (*chosen.drop, *(each.name for each in encoder.left_out_))
-    notes = [f"decimal commas read as such in {columns_listed(list(pointed))}"] if pointed else []
+    notes = [f"decimal commas found in {columns_listed(list(pointed))}"] if pointed else []
     if y.dtype.kind == "U":
         notes += alike_notes(np.unique(y).tolist(), f"classes in target column {target!r}")
     layout = TableLayout(encoder.columns_, target, left_out, bool(pointed))

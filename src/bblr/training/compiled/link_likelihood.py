@@ -60,6 +60,12 @@ _STEPS, _HALVINGS, _STILL = 100, 40, 1e-10
 # A rise by this share of the value may be rounding.
 _HIDDEN = 1e-14
 _SWEEPS = 30
+# Free parameters that are so close lead to the same place.
+_CLOSE = 1e-3
+# Likelihoods that are closer, as a share of themselves, are equal.
+_EQUAL = 1e-12
+# Smallest error rate that is safe in floating point.
+LEAST_RATE = 1e-13
 # Free parameters of plateaus beyond these are those of plateaus at 0 or 1, and at 1/2: closer to
 # it, the offset that ties 1/2 to a decision value of 0 would be made of rounding errors.
 _FAR, _HALF = 30.0, 15.0
@@ -168,38 +174,71 @@ def _is_better(new, value, t, downhill, slope, step):
 
 
 @njit(**JIT)
-def likeliest(free, decision, y, weight):
-    """Descend from free parameters to the likeliest ones; return them, their value and plateaus.
+def likeliest_link(decision, y, weight):
+    """Return the likeliest plateaus and sharpness of a link, and what the labels then cost.
 
     The likelihood is flat in places, and only a second-order method ends at the same point for
-    the same data presented in another way. Negative curvature is turned over.
+    the same data presented in another way. Negative curvature is turned over. One descent starts
+    from the shares of positives on either side, one from almost no plateaus: either alone may end
+    on a plateau at 1/2.
     """
-    x, slope, bend = free.copy(), free.copy(), np.empty((3, 3))
-    there, new_slope, new_bend = free.copy(), free.copy(), np.empty((3, 3))
-    # The start itself is the end of a step of length zero: one place for all evaluations.
-    value, downhill, reach, step = np.inf, 0.0, 0.0, free.copy()
-    for j in range(3):
-        step[j] = 0.0
-    for n in range(_STEPS + 1):
-        t, found = 1.0, False
-        for _ in range(_HALVINGS):
-            for j in range(3):
-                there[j] = x[j] + t * step[j]
-            new = _penalised(there, decision, y, weight, new_slope, new_bend)
-            if _is_better(new, value, t, downhill, new_slope, step):
-                found = True
+    n = len(decision)
+    total, square, up, positive, positive_up = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        w, above = weight[i], weight[i] if decision[i] > 0.0 else 0.0
+        total += w
+        square += w * decision[i] * decision[i]
+        up += above
+        positive += w if y[i] > 0.0 else 0.0
+        positive_up += above if y[i] > 0.0 else 0.0
+    scale, unit = sqrt(square / total), np.empty(n)
+    for i in range(n):
+        unit[i] = decision[i] / scale if scale > 0.0 else decision[i]
+    low = (positive - positive_up + 1.0) / (total - up + 2.0)
+    rest = 1.0 - (positive_up + 1.0) / (up + 2.0)
+    best, found, x, slope, bend = np.inf, np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
+    there, new_slope, new_bend = np.empty(3), np.empty(3), np.empty((3, 3))
+    step = np.empty(3)
+    for first in (True, False):
+        # Plateaus on their own sides of 1/2, and no error rate smaller than is safe.
+        low, rest = 2.0 * min(max(low, LEAST_RATE), 0.49), 2.0 * min(max(rest, LEAST_RATE), 0.49)
+        x[0], x[1], x[2] = log(low) - log(1.0 - low), log(rest) - log(1.0 - rest), log(2.0)
+        # The start itself is the end of a step of length zero: one place for all evaluations.
+        value, downhill, reach = np.inf, 0.0, 0.0
+        for j in range(3):
+            step[j] = 0.0
+        for k in range(_STEPS + 1):
+            t, lower, apart = 1.0, False, 0.0
+            for _ in range(_HALVINGS):
+                for j in range(3):
+                    there[j] = x[j] + t * step[j]
+                new = _penalised(there, unit, y, weight, new_slope, new_bend)
+                if _is_better(new, value, t, downhill, new_slope, step):
+                    lower = True
+                    break
+                t *= 0.5
+            if not lower or (k > 0 and not downhill < 0.0):
                 break
-            t *= 0.5
-        if not found or (n > 0 and not downhill < 0.0):
-            break
-        x, there = there, x
-        slope, new_slope = new_slope, slope
-        bend, new_bend = new_bend, bend
-        value = new
-        if n > 0 and t * reach < _STILL:
-            break
-        downhill, reach = _turned_step(bend, slope, 1e-12, step)
-    return x, value, plateaus_of(x)
+            x, there = there, x
+            slope, new_slope = new_slope, slope
+            bend, new_bend = new_bend, bend
+            value = new
+            for j in range(3):
+                apart = max(apart, abs(x[j] - found[j]))
+            # What comes close to the end of the other descent ends there.
+            if k > 0 and (t * reach < _STILL or (not first and apart < _CLOSE)):
+                break
+            downhill, reach = _turned_step(bend, slope, 1e-12, step)
+        # Both may lead to the same place, from two sides: rounding must not choose.
+        if first or value < best - _EQUAL * abs(best):
+            best = value
+            for j in range(3):
+                found[j] = x[j]
+        low = rest = 1.0 / (total + 2.0)
+    low, high = plateaus_of(found)
+    gamma, one = exp(found[2]), scale if scale > 0.0 else 1.0
+    imagined = 0.5 * (found[2] / LOG_GAMMA_SCALE) ** 2 - log(low) - log(1.0 - high)
+    return low, high, gamma / one, best - imagined
 
 
 @njit(**INLINE)

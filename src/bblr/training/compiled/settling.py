@@ -54,75 +54,36 @@ def stray_share(own, codes, weight, low, pseudo, total, most, steps):
 
 
 @njit(**INLINE)
-def _inverse_factor(Zt, weight, l2, penalised, total):
-    """Return the inverse of the Cholesky factor of the information, and how much is settled.
+def _write_variances(Zt, factor, scales, out):
+    """Write the variance of the score of each row, whose covariance has the factor's inverse.
 
-    The information is Zt diag(weight) Zt' plus the penalty's; settled is the number of weights
-    that the data have determined rather than the penalty, or -1 where there is no factor.
-    """
-    size = len(Zt)
-    matrix = np.empty((size, size))
-    second_moments(Zt, weight, matrix)
-    inverse = np.empty((size, size))
-    for j in range(size):
-        matrix[j, j] += 1e-9 * max(total, 1.0) + (l2 if j < penalised else 0.0)
-        for k in range(size):
-            inverse[j, k] = 0.0
-    if not cholesky(matrix):
-        return inverse, -1.0
-    for j in range(size):
-        inverse[j, j] = 1.0 / matrix[j, j]
-        for i in range(j + 1, size):
-            found = 0.0
-            for k in range(j, i):
-                found -= matrix[i, k] * inverse[k, j]
-            inverse[i, j] = found / matrix[i, i]
-    settled = 0.0
-    for j in range(penalised):
-        variance = 0.0
-        for i in range(j, size):
-            variance += inverse[i, j] ** 2
-        settled += min(max(1.0 - l2 * variance, 0.0), 1.0)
-    return inverse, settled
-
-
-@njit(**INLINE)
-def _row_variances(Zt, inverse, out):
-    """Write the variance of the score of each row under the covariance inverse' inverse.
-
-    Four rows of the factor and four columns at a time share one look at both.
+    That is the squared length of what forward substitution makes of the row. Four steps of it at
+    a time share one look at the row: from its diagonal on the factor holds zeros, and `scales` is
+    the inverse of what stood there.
     """
     size, n = Zt.shape
-    last, along = size - 1, np.empty((4, _ROWS))
-    # Beyond the diagonal and beyond the last row the factor is zero.
-    padded = np.empty((size + 3, size + 3))
+    along, own = np.empty((size + 3, _ROWS)), np.empty(_ROWS)
     for j in range(size + 3):
-        for k in range(size + 3):
-            padded[j, k] = inverse[j, k] if j < size and k <= j else 0.0
+        for i in range(_ROWS):
+            along[j, i] = 0.0
     for start in range(0, n, _ROWS):
-        own = out[start : min(start + _ROWS, n)]
-        stop = start + len(own)
-        p, q, r, s = along[0], along[1], along[2], along[3]
-        for i in range(len(own)):
-            own[i] = 0.0
-        for j in range(0, size, 4):
-            for i in range(len(own)):
-                p[i] = q[i] = r[i] = s[i] = 0.0
-            for k in range(0, j + 1, 4):
-                t, u = Zt[k, start:stop], Zt[min(k + 1, last), start:stop]
-                v, w = Zt[min(k + 2, last), start:stop], Zt[min(k + 3, last), start:stop]
-                f = padded[j : j + 4, k : k + 4]
-                pt, pu, pv, pw = f[0, 0], f[0, 1], f[0, 2], f[0, 3]
-                qt, qu, qv, qw = f[1, 0], f[1, 1], f[1, 2], f[1, 3]
-                rt, ru, rv, rw = f[2, 0], f[2, 1], f[2, 2], f[2, 3]
-                st, su, sv, sw = f[3, 0], f[3, 1], f[3, 2], f[3, 3]
-                for i in range(len(own)):
-                    p[i] += pt * t[i] + pu * u[i] + pv * v[i] + pw * w[i]
-                    q[i] += qt * t[i] + qu * u[i] + qv * v[i] + qw * w[i]
-                    r[i] += rt * t[i] + ru * u[i] + rv * v[i] + rw * w[i]
-                    s[i] += st * t[i] + su * u[i] + sv * v[i] + sw * w[i]
-            for i in range(len(own)):
-                own[i] += p[i] * p[i] + q[i] * q[i] + r[i] * r[i] + s[i] * s[i]
+        stop = min(start + _ROWS, n)
+        total = out[start:stop]
+        for i in range(len(total)):
+            total[i] = 0.0
+        for j in range(size):
+            column, scale = Zt[j, start:stop], scales[j]
+            for i in range(len(total)):
+                own[i] = column[i]
+            for k in range(0, j, 4):
+                a, b, c, d = factor[j, k], factor[j, k + 1], factor[j, k + 2], factor[j, k + 3]
+                p, q, r, s = along[k], along[k + 1], along[k + 2], along[k + 3]
+                for i in range(len(total)):
+                    own[i] -= a * p[i] + b * q[i] + c * r[i] + d * s[i]
+            last = along[j]
+            for i in range(len(total)):
+                last[i] = scale * own[i]
+                total[i] += last[i] * last[i]
 
 
 @njit(**JIT)
@@ -130,18 +91,39 @@ def alone_scores(Zt, raw, y, weight, unit, fused, l2, penalised, total, least_re
     """Return the scores that rows would have if they had not been trained on, to first order.
 
     A row may be taken away by no more than leaves `least_rest` to others; `unit` is the weight
-    that goes with it. With the scores comes the number of weights that the data have settled, -1
-    where the information has no factor.
+    that goes with it. With the scores comes the number of weights that the data have settled
+    rather than the penalty, -1 where the information has no factor.
     """
-    n = len(raw)
-    slope, curvature, alone, ones = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    size, n = Zt.shape
+    slope, curvature, ones = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         ones[i] = 1.0
     fisher_weights(fused, raw, ones, curvature)
     for i in range(n):
         slope[i] = weight[i] * curvature[i]
-    inverse, settled = _inverse_factor(Zt, slope, l2, penalised, total)
-    _row_variances(Zt, inverse, alone)
+    # The information is Zt diag(slope) Zt' plus the penalty's.
+    factor, units = np.empty((size, size + 3)), np.empty((size, size))
+    second_moments(Zt, slope, factor)
+    for j in range(size):
+        factor[j, j] += 1e-9 * max(total, 1.0) + (l2 if j < penalised else 0.0)
+        for k in range(j + 1, size + 3):
+            factor[j, k] = 0.0
+        for k in range(size):
+            units[j, k] = 1.0 if j == k else 0.0
+    found, settled, of, scales = cholesky(factor), -1.0, units, np.empty(size)
+    for j in range(size):
+        scales[j] = 1.0 / factor[j, j]
+        factor[j, j] = 0.0
+    for _ in range(2 if found else 0):
+        # First of the weights themselves, then of the rows: what is called twice is compiled twice.
+        alone = np.empty(of.shape[1])
+        _write_variances(of, factor, scales, alone)
+        if settled < 0.0:
+            settled, of = 0.0, Zt
+            for j in range(penalised):
+                settled += min(max(1.0 - l2 * alone[j], 0.0), 1.0)
+    if not found:
+        return slope, -1.0
     value_residual(fused, raw, y, ones, slope)
     for i in range(n):
         h = unit[i] * alone[i]

@@ -31,7 +31,7 @@ class Pool:
     def __init__(self) -> None:
         self.cuts: list[Cut] = []
         self._number: dict[bytes, int] = {}
-        self._flat = _Flat.of([])
+        self._flat = _CutTable.of([])
 
     def add(self, cuts: list[Cut]) -> Ints:
         """Return the numbers of cuts, old or new."""
@@ -53,7 +53,7 @@ class Pool:
         return flat.demand - np.add.reduceat(z[flat.rows] * flat.factors, starts)
 
 
-class _Flat(NamedTuple):
+class _CutTable(NamedTuple):
     """Cuts one after the other."""
 
     rows: Ints
@@ -62,15 +62,15 @@ class _Flat(NamedTuple):
     demand: Floats
 
     @classmethod
-    def of(cls, cuts: list[Cut]) -> _Flat:
+    def of(cls, cuts: list[Cut]) -> _CutTable:
         none = cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64), np.empty(0))
         return none.and_also(cuts)
 
-    def and_also(self, cuts: list[Cut]) -> _Flat:
+    def and_also(self, cuts: list[Cut]) -> _CutTable:
         if not cuts:
             return self
         rows, factors, demand = zip(*cuts, strict=True)
-        return _Flat(
+        return _CutTable(
             np.concatenate([self.rows, *rows]),
             np.concatenate([self.factors, *factors]),
             np.append(self.lengths, [len(r) for r in rows]),
@@ -96,7 +96,7 @@ class Cover:
         self.pool = pool
         # Cuts in the linear programme, their numbers in the pool, and solutions without a price.
         self.held: list[Cut] = []
-        self._flat = _Flat.of([])
+        self._flat = _CutTable.of([])
         self.number, self.age = np.empty(0, np.int64), np.empty(0, np.int64)
         self.fresh: list[Cut] = []
         self.model = quiet_model()
@@ -173,7 +173,7 @@ class Cover:
     def _hold(self, cuts: list[Cut], numbers: Ints) -> None:
         if not cuts:
             return
-        flat = _Flat.of(cuts)
+        flat = _CutTable.of(cuts)
         starts = (np.cumsum(flat.lengths) - flat.lengths).astype(np.int32)
         self.model.addRows(
             len(cuts), flat.demand, np.full(len(cuts), np.inf),
@@ -191,7 +191,7 @@ class Cover:
             self.model.deleteRows(len(numbers), numbers)
             self.number, self.age = self.number[~idle], self.age[~idle]
             self.held = [cut for cut, gone in zip(self.held, idle, strict=True) if not gone]
-            self._flat = _Flat.of(self.held)
+            self._flat = _CutTable.of(self.held)
 
 
 def quiet_model() -> Any:
