@@ -32,8 +32,8 @@ _LEAST = 1e-8
 _MOST_STUCK = 20
 # Where so many boxes cannot be divided any more, many rows pass through one point, line or plane.
 _MOST_SETTLED = 500
-# Nodes of branch and cut at its turn, and in all.
-_NODES, _MOST_NODES = 16, 10_000_000
+# Nodes of branch and cut at its turn, and in all; its turn comes after so many looks at boxes.
+_NODES, _TURN, _MOST_NODES = 16, 8, 10_000_000
 # The first number to be proved is this share of the loss. The next is such that the work grows by
 # this factor, if it goes on to grow as it did.
 _FIRST, _GROWTH = 0.25, 3.0
@@ -93,7 +93,7 @@ class _Proof:
         self.work: list[tuple[float, int]] = [(0.0, 1)]
         # The least loss of sets of rows.
         self.least: dict[tuple[int, ...], float] = {}
-        self.settled = 0
+        self.settled = self.batches = 0
         # Least bound of the boxes that rounding keeps from being settled.
         self.doubtful = np.inf
 
@@ -153,8 +153,10 @@ class _Proof:
                 self._settle(box, need)
             if self.settled > _MOST_SETTLED:
                 return "too many rows through one point"
-            if self.tree.bound >= self.problem.base + self.work[-1][0]:
+            ahead = self.tree.bound >= self.problem.base + self.work[-1][0]
+            if ahead and self.batches % _TURN == 0:
                 self.tree.grow(self.tree.count + _NODES)
+            self.batches += 1
             if self.progress.proved:
                 return "proved optimal"
         self.work.append((need, looks))

@@ -31,7 +31,7 @@ class Pool:
     def __init__(self) -> None:
         self.cuts: list[Cut] = []
         self._number: dict[bytes, int] = {}
-        self._flat = _Flat.of([])
+        self._flat = _CutTable.of([])
 
     def add(self, cuts: list[Cut]) -> Ints:
         """Return the numbers of cuts, old or new."""
@@ -53,7 +53,7 @@ class Pool:
         return flat.demand - np.add.reduceat(z[flat.rows] * flat.factors, starts)
 
 
-class _Flat(NamedTuple):
+class _CutTable(NamedTuple):
     """Cuts one after the other."""
 
     rows: Ints
@@ -62,15 +62,15 @@ class _Flat(NamedTuple):
     demand: Floats
 
     @classmethod
-    def of(cls, cuts: list[Cut]) -> _Flat:
+    def of(cls, cuts: list[Cut]) -> _CutTable:
         none = cls(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64), np.empty(0))
         return none.and_also(cuts)
 
-    def and_also(self, cuts: list[Cut]) -> _Flat:
+    def and_also(self, cuts: list[Cut]) -> _CutTable:
         if not cuts:
             return self
         rows, factors, demand = zip(*cuts, strict=True)
-        return _Flat(
+        return _CutTable(
             np.concatenate([self.rows, *rows]),
             np.concatenate([self.factors, *factors]),
             np.append(self.lengths, [len(r) for r in rows]),
@@ -91,10 +91,12 @@ class Cover:
         self.weight = weight / self.unit
         self.n = len(weight)
         self.low, self.high = np.zeros(self.n), np.ones(self.n)
+        # What a row costs beyond the prices of its cuts in the last solution.
+        self.reduced = np.zeros(self.n)
         self.pool = pool
         # Cuts in the linear programme, their numbers in the pool, and solutions without a price.
         self.held: list[Cut] = []
-        self._flat = _Flat.of([])
+        self._flat = _CutTable.of([])
         self.number, self.age = np.empty(0, np.int64), np.empty(0, np.int64)
         self.fresh: list[Cut] = []
         self.model = quiet_model()
@@ -138,20 +140,29 @@ class Cover:
         return len(worst) > 0
 
     def solve(self) -> tuple[Floats, float]:
-        """Return a solution and a bound that weak duality proves."""
+        """Return a solution and a bound that weak duality proves; infinite if there is none."""
+        flat = self._flat
+        if len(flat.demand):
+            starts = np.cumsum(flat.lengths) - flat.lengths
+            most = np.add.reduceat(flat.factors * self.high[flat.rows], starts)
+            if np.any(most < flat.demand):
+                # Too many rows of a cut are decided to be right.
+                return self.low, np.inf
         self.model.run()
         found = self.model.getSolution()
         z, dual = np.array(found.col_value), np.array(found.row_dual)
         if len(dual) != len(self.held) or len(z) != self.n:
             middle = np.clip(np.full(self.n, 0.5), self.low, self.high)
+            self.reduced = np.zeros(self.n)
             return middle, self.unit * float(self.weight @ self.low)
-        dual, flat = np.maximum(dual, 0.0), self._flat
+        dual = np.maximum(dual, 0.0)
         self.age = np.where(dual > 0, 0, self.age + 1)
         prices = np.repeat(dual, flat.lengths) * flat.factors
         reduced = self.weight - np.bincount(flat.rows, prices, self.n)
         bound = float(
             dual @ flat.demand + np.minimum(reduced * self.low, reduced * self.high).sum()
         )
+        self.reduced = self.unit * reduced
         return np.clip(z, self.low, self.high), self.unit * bound
 
     def branching_row(self, z: Floats, rows: Ints) -> int:
@@ -162,7 +173,7 @@ class Cover:
     def _hold(self, cuts: list[Cut], numbers: Ints) -> None:
         if not cuts:
             return
-        flat = _Flat.of(cuts)
+        flat = _CutTable.of(cuts)
         starts = (np.cumsum(flat.lengths) - flat.lengths).astype(np.int32)
         self.model.addRows(
             len(cuts), flat.demand, np.full(len(cuts), np.inf),
@@ -180,7 +191,7 @@ class Cover:
             self.model.deleteRows(len(numbers), numbers)
             self.number, self.age = self.number[~idle], self.age[~idle]
             self.held = [cut for cut, gone in zip(self.held, idle, strict=True) if not gone]
-            self._flat = _Flat.of(self.held)
+            self._flat = _CutTable.of(self.held)
 
 
 def quiet_model() -> Any:

@@ -84,6 +84,8 @@ class _Seen(NamedTuple):
     """A node after a look: its bound, the row to branch on if any, and parameters worth trying."""
 
     bound: float
+    wrong: tuple[int, ...]
+    right: tuple[int, ...]
     row: int | None = None
     doubtful: bool = False
     theta: Floats | None = None
@@ -151,7 +153,7 @@ class CutTree:
         except BaseException:
             self.progress.halt("interrupted")  # the other looks end before long
             raise
-        for worker, node, seen in zip(workers, nodes, together, strict=True):
+        for worker, seen in zip(workers, together, strict=True):
             worker.cover.hand_over(before)
             if seen.theta is not None:
                 self.progress.found(seen.theta, self.problem.loss(seen.theta))
@@ -159,10 +161,10 @@ class CutTree:
                 self.doubtful = min(self.doubtful, seen.bound)
             elif seen.bound < loss - CLOSED * self.problem.slack:
                 if seen.row is None:
-                    self._open(seen.bound, node.wrong, node.right)
+                    self._open(seen.bound, seen.wrong, seen.right)
                 else:
-                    self._open(seen.bound, node.wrong, (*node.right, seen.row))
-                    self._open(seen.bound, (*node.wrong, seen.row), node.right)
+                    self._open(seen.bound, seen.wrong, (*seen.right, seen.row))
+                    self._open(seen.bound, (*seen.wrong, seen.row), seen.right)
                     self.count += 2
 
     def _open(self, bound: float, wrong: tuple[int, ...], right: tuple[int, ...]) -> None:
@@ -182,8 +184,9 @@ class _Worker:
     def look_into(self, node: _Node, loss: float) -> _Seen:
         """Raise the bound of a node by cuts, as long as it is the least."""
         problem, cover = self.problem, self.cover
-        cover.fix(node.wrong, node.right)
-        first = not (node.wrong or node.right)
+        wrong, right = node.wrong, node.right
+        cover.fix(wrong, right)
+        first = not (wrong or right)
         rank, tail = (_FIRST_RANK, _FIRST_TAIL) if first else (_RANK, _TAIL)
         bound = node.bound
         values: list[float] = []
@@ -192,16 +195,20 @@ class _Worker:
             bound = max(bound, problem.round_up(value))
             # With a larger bound it is no longer its turn, and may never be again.
             if bound >= loss or bound > node.bound + problem.slack or self.progress.expired:
-                return _Seen(bound)
+                return _Seen(bound, wrong, right)
             values.append(value)
             raised = _RAISED * cover.unit
             if len(values) > _ROUNDS and value < values[-tail] + raised:
                 break
             if cover.recall(z):
                 continue
-            cuts = self.oracle.contradictions(z, node.wrong)
+            more_wrong, more_right = self._decided(value, loss)
+            if more_wrong or more_right:
+                wrong, right = wrong + more_wrong, right + more_right
+                cover.fix(wrong, right)
+            cuts = self.oracle.contradictions(z, wrong)
             if len(cuts) <= _FEW:
-                cuts += self.oracle.sets(z, node.wrong, node.right, rank)
+                cuts += self.oracle.sets(z, wrong, right, rank)
             if not cuts:
                 break
             cover.add(cuts)
@@ -210,10 +217,21 @@ class _Worker:
         if len(open_rows) == 0:
             # A whole solution that covers all the oracle can prove, but no classifier shows it, or
             # no prices prove it the least.
-            open_rows = np.setdiff1d(np.arange(len(z)), [*node.wrong, *node.right])
+            open_rows = np.setdiff1d(np.arange(len(z)), [*wrong, *right])
             if len(open_rows) == 0:
-                return _Seen(bound, doubtful=True, theta=theta)
-        return _Seen(bound, cover.branching_row(z, open_rows), theta=theta)
+                return _Seen(bound, wrong, right, doubtful=True, theta=theta)
+        return _Seen(bound, wrong, right, cover.branching_row(z, open_rows), theta=theta)
+
+    def _decided(self, value: float, loss: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the rows that are wrong, and right, wherever the node has less than a loss."""
+        problem, cover = self.problem, self.cover
+
+        def all_of(gain: Floats) -> tuple[int, ...]:
+            some = np.flatnonzero((gain > 0) & (cover.low < cover.high))
+            return tuple(int(i) for i in some if problem.round_up(value + float(gain[i])) >= loss)
+
+        # With the other value, a row adds its reduced cost to the bound.
+        return all_of(-cover.reduced), all_of(cover.reduced)
 
     def _incumbent(self, z: Floats, loss: float) -> Floats | None:
         """Return parameters that get the rows right that the relaxed solution does, if any."""
