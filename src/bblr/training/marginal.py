@@ -226,10 +226,8 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
     n_iter = rounds = 0
     precondition, before, most_l2 = None, list[Any](), max(1.0, objective.total)
     known: Laplace | None = None
-    costly = isinstance(descent, LBFGS) and objective.n_scores == 1
-    if costly:
-        # One matrix for the first descent, which would form its own, and for what follows.
-        first = laplace(objective, theta, objective.scores(theta))
+    first = _before_descents(objective, theta, descent)
+    if first is not None:
         known, precondition = _reusable(first), first.precondition
     while rounds < _ROUNDS:
         rounds += 1
@@ -253,7 +251,19 @@ def _settle(objective: Fitted, theta: Floats, unknown: Unknown, shares: Floats) 
             break
         # The information serves until nothing moves by it, and is then formed anew.
         known = None if steady else _reusable(about)
-    return Settled(objective, theta, n_iter, rounds, about=_reusable(about) if costly else None)
+    return Settled(
+        objective, theta, n_iter, rounds, about=None if first is None else _reusable(about)
+    )
+
+
+def _before_descents(objective: Fitted, theta: Floats, descent: Any) -> Any:
+    """Return the approximation at the start, where its matrix costs as much as many passes.
+
+    It serves the first descent, which would form a matrix of its own, and what follows.
+    """
+    if isinstance(descent, LBFGS) and objective.n_scores == 1:
+        return laplace(objective, theta, objective.scores(theta))
+    return None
 
 
 def _reusable(about: Any) -> Laplace | None:
