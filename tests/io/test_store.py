@@ -123,7 +123,7 @@ def test_what_could_not_be_loaded_is_not_saved(saved, tmp_path):
 
 
 def test_fit_says_what_a_file_cannot_hold(folder):
-    options = ("--classifier", "BBLRClassifier", "--param", "verbose={0}")
+    options = ("--classifier", "BBLRClassifierCV", "--param", "l2s={0.1, 1.0}")
     result = bblr("fit", "train.csv", "--model", "new.bblr", *options)
     assert result.exit_code == 2 and not Path("new.bblr").exists()
     assert "--model cannot be written: " in result.stderr and "type set" in result.stderr

@@ -159,6 +159,9 @@ class DenseDesign(MatrixDesign):
         if self.X.size <= _FEW:
             # Sooner done than a pass is called, and nothing to compile.
             X = self.X.astype(np.float64, copy=False)
+            if not weight.all():
+                # Rows that do not count may hold anything: 0 times infinity is no number.
+                X, weight = X[weight > 0.0], weight[weight > 0.0]
             apart = X - shift
             return np.array([weight @ apart, weight @ (apart * apart), weight @ (X != 0.0)])
         shape = (3, self.n_features)

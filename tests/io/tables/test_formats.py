@@ -96,7 +96,7 @@ def test_encodings_and_line_ends(tmp_path, plain, encoding, end):
 def test_windows_text_is_read_with_a_note(tmp_path, encoding):
     LATIN.to_csv(tmp_path / "utf.csv", index=False)
     LATIN.to_csv(tmp_path / "win.csv", index=False, encoding=encoding)
-    with pytest.warns(UserWarning, match="not UTF-8: read as Windows"):
+    with pytest.warns(UserWarning, match="not UTF-8, so read as Windows"):
         found = quiet(tmp_path / "win.csv")
     same(found, quiet(tmp_path / "utf.csv"))
 
