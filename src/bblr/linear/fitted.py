@@ -286,22 +286,6 @@ class ProbabilisticClassifier(BinaryClassifier):
         with np.errstate(divide="ignore"):
             return namespace(probability).log(probability)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row: the argmax of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Classes.
-        """
-        index = self.predict_proba(X).argmax(1)
-        return adapter_of(self, X).chosen(self.classes_, index)
-
     def training_weights(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
         """Return how much each training row counted at the end of the fit.
 
