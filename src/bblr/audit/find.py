@@ -36,10 +36,10 @@ def find_label_errors(
 ) -> LabelErrors:
     """Rank rows by the evidence that their label is wrong.
 
-    Every row is scored by models that were trained without it: by the classifier and, as far as
-    the labels agree with them more, by a linear and a smooth one. The scores give estimates of the
-    rates at which each class was given the label of each other class, and these the log-odds that
-    a label is wrong.
+    Every row is scored by models that were trained without it: by the classifier and, to the
+    extent that the labels agree better with them, by a linear and a smooth one. The scores give
+    estimates of the rates at which each class was given the label of each other class, and these
+    rates the log-odds that a label is wrong.
 
     Parameters
     ----------

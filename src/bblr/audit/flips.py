@@ -237,9 +237,9 @@ def _rates_by_class(
 def _likeliest(rows: Mixture, common: Floats, base: MixtureFit) -> tuple[Floats, MixtureFit]:
     """Return the likeliest flip rates and the link with them, the best of two searches.
 
-    From the link without flips of its own a class may be stuck, explained away by its sharpness,
-    so a second search has another beginning: where classes have sharpnesses of their own, the
-    rates that one for all of them asks for.
+    Started from the link without flips of its own, a class may get stuck, explained away by its
+    sharpness, so a second search starts elsewhere: where each class has its own sharpness, at the
+    rates that one common sharpness asks for.
     """
     starts = [(common, base.free), (common, rows.start())]
     if rows.deviation > _ALIKE:

@@ -88,7 +88,7 @@ def own_probability(posterior: Floats, codes: Codes) -> Floats:
 
 
 def _leave_out(posterior: Floats, codes: Codes, weighs: bool) -> Refit:
-    """Weigh each row by how much likelier its label is to be right than wrong."""
+    """Weigh each row by how much more likely its label is right than wrong."""
     quality = own_probability(posterior, codes)
     rows = np.flatnonzero(quality >= 0.5)
     weight = np.maximum(2.0 * quality[rows] - 1.0, _LEAST_WEIGHT)

@@ -34,10 +34,10 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     """Any classifier, trained so that wrong labels do little harm.
 
     Every row is scored by models that were trained without it: by the classifier and, where rows
-    are numbers, by a linear and a smooth one. From the scores follow a flip matrix, the rates at
-    which each class was given the label of each other, and for every row the probability of each
-    class given its label. The classifier is then fitted once more with labels and weights that
-    allow for them. Where the labels give no evidence of noise, that is a plain fit.
+    are numbers, by a linear and a smooth one. The scores give a flip matrix, the rates at which
+    each class was given the label of each other, and for every row the probability of each class
+    given its label. The classifier is then fitted once more with labels and weights that allow
+    for them. Where the labels give no evidence of noise, that is a plain fit.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         much likelier it is than by chance ("replace"); each row once for each class, with its
         probability as weight ("soft"), which suits probabilities; the labels as given, with the
         probability that each is right as weight ("weights"); or only the labels that are more
-        likely right than wrong, weighted by how much likelier, if the classifier takes weights
+        likely right than wrong, weighted by how much more likely, if the classifier takes weights
         ("leave_out"). "auto" is "leave_out".
     noise : "auto", float or array-like of shape (n_classes, n_classes), default="auto"
         The flip matrix: estimated, known to be one rate of wrong labels for all classes, or known,
@@ -94,7 +94,7 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     inverted, by Bayes' rule, on the labels of the last fit. For probabilities of the label that
     would be given, noise included, take ``predict_proba(X) @ flip_matrix_``.
 
-    ``fit`` takes five fits of four fifths of the rows, one of all, and an estimate of some
+    ``fit`` takes five fits of four fifths of the rows, one of all, and an estimate of a few
     hundredths of a second. Noise can hardly be told from classes that overlap; :doc:`/robust` says
     when it pays.
 

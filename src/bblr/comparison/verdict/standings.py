@@ -221,7 +221,7 @@ def _in_order(folds: Sequence[Record], name: str, kind: type = float) -> Any:
 
 
 def _own_interval(values: Floats, folds: int, metric: Metric) -> Interval:
-    """Return the interval of a metric, without what the metric cannot be."""
+    """Return the interval of a metric, clipped to the values that the metric can take."""
     found = intervals(values[:, None], folds, simultaneous=False)[0]
     most = 1.0 if metric.name in _SHARES else np.inf
     return Interval(found.value, max(found.low, 0.0), float(min(found.high, most)))
