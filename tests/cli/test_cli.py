@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -149,9 +150,7 @@ def test_settings_are_chosen_by_the_metric_and_what_has_none_is_not_fitted_again
         for record in read_records(folder / "report.jsonl").values()
         if record["folds"] == 5
     }
-    assert found == {("SVM", "accuracy")} | {
-        (name, scoring) for name in ("LR", "BBLR") for scoring in ("accuracy", "roc_auc")
-    }
+    assert found == {("SVM", "accuracy"), *product(("LR", "BBLR"), ("accuracy", "roc_auc"))}
 
 
 def test_without_data_all_embedded_sets_are_compared(folder):
