@@ -95,5 +95,5 @@ def check_shapes(state: dict[str, Any]) -> None:
 
 def check_csr(rows: Any) -> None:
     """Raise a ValueError for sparse rows other than CSR, or whose indices lead out of them."""
-    if rows.format != "csr" or leads_out(rows):
-        raise ValueError("the indices of a sparse matrix lead out of it")
+    if rows.format != "csr" or rows.data.dtype.kind not in "fiu" or leads_out(rows):
+        raise ValueError("a sparse matrix holds no numbers, or its indices lead out of it")

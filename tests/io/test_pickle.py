@@ -195,6 +195,9 @@ def test_pickles_and_skops_files_check_sparse_vectors_too():
 
     with pytest.raises(ValueError, match="lead out"):
         sio.loads(sio.dumps(model), trusted=TRUSTED_TYPES)
+    model.support_vectors_.indices = np.zeros((2, 2), dtype=np.int32)
+    with pytest.raises(ValueError, match="lead out"):
+        copy.deepcopy(model)
     model.support_vectors_ = sp.coo_array(np.eye(2, 3))
     with pytest.raises(ValueError, match="lead out"):
         copy.deepcopy(model)

@@ -1,14 +1,17 @@
-"""Compiled code without a cache, or with one that is damaged: as fast as it goes, in silence."""
+"""Compiled code without a cache, with one that is damaged, or with a Ctrl-C: nothing is lost."""
 
+import gc
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from llvmlite.binding import executionengine
 
 import bblr
 
@@ -93,6 +96,23 @@ def test_a_cache_that_vanishes(kernel_file):
     cache = kernel_file.parent / "__pycache__"
     shutil.rmtree(cache, ignore_errors=True)
     cache.write_text("no folder any more")
+    assert kernel(2.0) == 4.0
+
+
+def test_ctrl_c_while_llvm_calls_back(kernel_file, monkeypatch):
+    """An exception in that call is lost, and the function would be left without code."""
+    kernel, handed = loaded(kernel_file), executionengine.string_at
+
+    def pressed(*args):
+        monkeypatch.setattr(executionengine, "string_at", handed)  # once
+        signal.raise_signal(signal.SIGINT)
+        return handed(*args)
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(executionengine, "string_at", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        kernel(2.0)
+    assert signal.getsignal(signal.SIGINT) is before and gc.isenabled()
     assert kernel(2.0) == 4.0
 
 

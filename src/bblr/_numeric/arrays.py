@@ -43,7 +43,9 @@ def leads_out(X: Any) -> bool:
     """
     major, minor = X.shape if X.format == "csr" else X.shape[::-1]
     pointers, indices = X.indptr, X.indices
-    if pointers.shape != (major + 1,) or {pointers.dtype.kind, indices.dtype.kind} - {"i", "u"}:
+    if pointers.shape != (major + 1,) or indices.ndim != 1 or X.data.ndim != 1:
+        return True
+    if {pointers.dtype.kind, indices.dtype.kind} - {"i", "u"}:
         return True
     entries = int(pointers[-1])
     if pointers[0] != 0 or np.any(pointers[1:] < pointers[:-1]):

@@ -1,10 +1,12 @@
-"""What happens around a compilation: a cache, a line on a terminal, no collection of garbage."""
+"""What happens around a compilation: a cache, a line on a terminal, neither garbage nor Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from threading import current_thread, main_thread
 from typing import Any
 
 import numba
@@ -74,15 +76,42 @@ class _Teller(event.Listener):
 
 
 class _Keeper(event.Listener):
-    """Lets garbage lie while code is compiled or comes from the cache."""
+    """Lets garbage lie, and Ctrl-C wait, while code is compiled or comes from the cache.
+
+    LLVM calls Python back, where an exception is lost: a Ctrl-C at that moment would leave a
+    function without code, whose RuntimeError ends the fit.
+    """
+
+    depth = 0  # compilations within compilations, in the main thread
+    pressed = False
 
     def on_start(self, event: Any) -> None:
-        """Stop collecting."""
+        """Stop collecting, and hold Ctrl-C back."""
+        if current_thread() is main_thread():
+            if not self.depth:
+                self.before = signal.getsignal(signal.SIGINT)
+                if callable(self.before):
+                    signal.signal(signal.SIGINT, self._press)
+            self.depth += 1
         Kept().__enter__()
 
     def on_end(self, event: Any) -> None:
-        """Collect garbage again."""
+        """Collect garbage again, and pass on a Ctrl-C that came meanwhile."""
         Kept().__exit__()
+        if current_thread() is not main_thread():
+            return
+        self.depth -= 1
+        if not self.depth and callable(self.before):
+            signal.signal(signal.SIGINT, self.before)
+            if self.pressed:
+                self.pressed = False
+                self.before(signal.SIGINT, None)
+
+    def _press(self, number: int, frame: Any) -> None:
+        """Note the first Ctrl-C; whoever presses again will not wait."""
+        if self.pressed and callable(self.before):
+            self.before(number, frame)
+        self.pressed = True
 
 
 def watch_compilation() -> None:
