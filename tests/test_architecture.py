@@ -48,7 +48,7 @@ MAY_IMPORT |= {
     "_pages": {"_settings"},
     # Losses for other libraries, which fit by themselves.
     "torch": {"losses"},
-    "boosting": {"losses"},
+    "boosting": {"losses", "inputs"},
     "lightgbm": {"boosting"},
     "xgboost": {"boosting"},
     # The public name of the classes in saved models.

@@ -310,7 +310,12 @@ def test_many_classes_and_our_own_classifiers():
         ({"n_rounds": 0}, ValueError, "n_rounds"),
         ({"cv": 1}, ValueError, "cv must be an integer of at least 2"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
-        ({"cv": GroupKFold(3)}, ValueError, "groups"),
+        ({"noise": [[0.5, 0.5], [0.5, 0.5]]}, ValueError, "or labels say nothing"),
+        ({"noise": [[1, 0], [1]]}, ValueError, "noise must be a rate, or a matrix"),
+        ({"noise": [[1, 0], [0, "a"]]}, ValueError, "noise must be a rate, or a matrix"),
+        ({"noise": {}}, ValueError, "noise must be a rate, or a matrix"),
+        ({"cv": [(1, 2, 3)]}, ValueError, "cv must name two sets of rows"),
+        ({"cv": GroupKFold(3)}, ValueError, r"needs groups; pass them to fit"),
     ],
 )
 def test_what_is_refused(change, error, words):
@@ -319,6 +324,29 @@ def test_what_is_refused(change, error, words):
     rest = {name: value for name, value in change.items() if name != "estimator"}
     with pytest.raises(error, match=words):
         RobustClassifier(estimator, **rest).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("groups", "cv", "words"),
+    [
+        (np.arange(60) % 4, 5, r"groups would be ignored: cv=5.*or leave groups out"),
+        ([1, 2], GroupKFold(3), "one group for each of the 60 rows"),
+        (3, GroupKFold(3), "one group for each of the 60 rows"),
+        ([[0]] * 60, GroupKFold(3), "one group for each of the 60 rows"),
+        ([None, *"abc" * 20][:60], GroupKFold(3), "groups must not be missing, but row 0"),
+    ],
+)
+def test_groups_that_are_refused(groups, cv, words):
+    X, y = make_classification(60, 4, random_state=0)
+    with pytest.raises(ValueError, match=words):
+        RobustClassifier(LR, cv=cv).fit(X, y, groups=groups)
+
+
+def test_one_row_that_weighs_more_than_all_others_together():
+    """Equations of the other rows, by subtraction, are rounding."""
+    X, y = make_classification(60, 4, random_state=0)
+    model = RobustClassifier(LR, random_state=0).fit(X, y, np.r_[1e18, np.ones(59)])
+    assert np.isfinite(model.label_quality_).all()
 
 
 @pytest.mark.parametrize(

@@ -380,8 +380,10 @@ def test_bad_arguments_are_named(library, table):
     own = "init_score" if library == "lightgbm" else "base_margin"
     with pytest.raises(ValueError, match=f"{own} must be left out"):
         make(library).fit(X, y, **{own: np.zeros(len(y))})
-    with pytest.raises(ValueError, match=r"non-zero|above zero"):
+    with pytest.raises(ValueError, match="sample_weight must hold a positive weight"):
         make(library).fit(X, y, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="sample_weight must hold a number for each row"):
+        make(library).fit(X, y, ["a"] * len(y))
 
 
 @pytest.mark.parametrize("size", [1e300, 1e-300])

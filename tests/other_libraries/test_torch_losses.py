@@ -270,6 +270,21 @@ def test_labels_that_contradict_the_scores_lose_their_pull():
         (lambda: BetaBernoulliLoss([1.0, 1.0, 1.0]), "rho must be a number, or one for each"),
         (lambda: DirichletLoss(gamma=0.0), "gamma"),
         (lambda: DirichletLoss(gamma=(1.0, 4.0)), "n_steps must be given"),
+        (lambda: DirichletLoss("a"), "rho must be a number, got 'a'"),
+        (lambda: DirichletLoss(gamma=(1.0, 2.0, 3.0)), "gamma must be a number, or the first"),
+        (lambda: DirichletLoss(gamma="a"), "gamma must be a number, got 'a'"),
+        (lambda: DirichletLoss(ignore_index=1.5), "ignore_index must be an integer"),
+        (lambda: DirichletLoss(ignore_index=None), "ignore_index must be an integer"),
+        (lambda: DirichletLoss(weight=torch.tensor([-1.0, 1.0])), "weight must hold a number of"),
+        (lambda: DirichletLoss(weight=torch.ones(2, 2)), "weight must hold a number of"),
+        (lambda: DirichletLoss(weight=torch.ones(2))(torch.zeros(1, 3), torch.tensor([0])),
+         "weight must hold a number for each of the 3 classes"),
+        (lambda: DirichletLoss()(torch.zeros(2, 3), torch.tensor([0, 3])),
+         "target must hold class numbers from 0 to 2, or ignore_index=-100"),
+        (lambda: DirichletLoss()(torch.zeros(2, 3), torch.tensor([0, -1])),
+         "target must hold class numbers from 0 to 2, or ignore_index=-100"),
+        (lambda: DirichletLoss()(torch.tensor(1.0), torch.tensor(0)), "scores must have the"),
+        (lambda: DirichletLoss()(torch.ones(2, 1), torch.zeros(2).long()), "two or more classes"),
         (lambda: DirichletLoss(n_steps=0), "n_steps"),
         (lambda: DirichletLoss(n_steps=2.5), "n_steps"),
         (lambda: DirichletLoss(warm_up=1.5), "warm_up"),
@@ -279,10 +294,15 @@ def test_labels_that_contradict_the_scores_lose_their_pull():
         (lambda: DirichletLoss()(torch.zeros(3, 2), torch.zeros(2).long()), "target must have"),
         (lambda: DirichletLoss([1.0] * 3)(torch.zeros(3, 2), torch.zeros(3).long()), "3 classes"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_named(make, named):
     with pytest.raises(ValueError, match=named):
         make()
+
+
+def test_weights_that_are_no_tensor_are_named():
+    with pytest.raises(TypeError, match="weight must be a tensor, got list"):
+        DirichletLoss(weight=[1.0, 2.0])
 
 
 def test_shares_of_classes_are_refused():

@@ -101,7 +101,10 @@ def find_label_errors(
     True
     """
     check_estimator(estimator)
-    validate_parameter_constraints(CONSTRAINTS, {"n_jobs": n_jobs}, "find_label_errors")
+    settings = {"n_jobs": n_jobs, "random_state": random_state, "in_sample": in_sample}
+    validate_parameter_constraints(
+        {**CONSTRAINTS, "in_sample": ["boolean"]}, settings, "find_label_errors"
+    )
     data = labelled(X, y, sample_weight, estimator)
     if in_sample:
         model = fitted(estimator, data.X, data.y, data.weight)

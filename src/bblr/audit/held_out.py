@@ -18,8 +18,6 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
-    _check_sample_weight,
-    _num_samples,
     assert_all_finite,
     check_consistent_length,
     column_or_1d,
@@ -33,7 +31,7 @@ from bblr.audit.models import Floats, class_scores, fitted
 from bblr.audit.refits import Refit, given_refit, with_all_classes
 from bblr.inputs.disk import ShardAdapter
 from bblr.inputs.in_memory import rows_in_memory
-from bblr.inputs.labels import found_classes, refuse_missing
+from bblr.inputs.labels import found_classes, is_missing, refuse_missing, row_weights
 from bblr.kernel import KernelBBLRClassifier, KernelBBLRClassifierCV
 from bblr.linear import BBLRClassifier, BBLRClassifierCV
 from bblr.training.folds import Fold
@@ -72,11 +70,7 @@ def labelled(X: Any, y: Any, sample_weight: Any, estimator: Any) -> Labelled:
     if len(classes) < 2:
         got = f"1 class only: {classes.tolist()[0]!r}" if len(classes) else "no rows"
         raise ValueError(f"y must hold two or more classes, got {got}.")
-    weight = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, np.empty((_num_samples(X), 1)), copy=True)
-        if weight.min() < 0:
-            raise ValueError(f"sample_weight must be at least 0, got {weight.min()}.")
+    weight = None if sample_weight is None else row_weights(sample_weight, y)
     if get_tags(estimator).input_tags.pairwise and not sp.issparse(X):
         # Rows and columns of a kernel are selected by position, not by the names of a frame.
         X = np.asarray(X)
@@ -91,6 +85,8 @@ def make_folds(
     Rows of zero weight are in no training part, and are scored in all folds. Errors name
     ``in_sample`` as a way out where the caller has such a parameter.
     """
+    if groups is not None:
+        groups = _checked_groups(groups, cv, len(data.y))
     if not isinstance(cv, int | np.integer):
         return _given_folds(cv, data, groups, else_in_sample)
     check_number("cv", cv, low=2, integer=True)
@@ -137,11 +133,30 @@ def _check_counts(counts: NDArray[np.intp], data: Labelled, else_in_sample: bool
     )
 
 
+def _checked_groups(groups: Any, cv: Any, n: int) -> NDArray[Any]:
+    """Return the group of each row, or say what is wrong with them."""
+    if cv is None or isinstance(cv, int | np.integer):
+        raise ValueError(
+            f"groups would be ignored: cv={cv!r} does not look at them; use a splitter that "
+            "does, such as cv=GroupKFold(5), or leave groups out."
+        )
+    found = np.asarray(groups)
+    if found.shape != (n,):
+        raise ValueError(
+            f"groups must hold one group for each of the {n} rows, got an array of shape "
+            f"{found.shape}."
+        )
+    missing = [row for row, group in enumerate(found.tolist()) if is_missing(group)]
+    if missing:
+        raise ValueError(f"groups must not be missing, but row {missing[0]} has none.")
+    return found
+
+
 def _given_folds(cv: Any, data: Labelled, groups: Any, else_in_sample: bool) -> list[Fold]:
     n = len(data.y)
     folds = [
         Fold(_row_numbers(train, n), _row_numbers(test, n))
-        for train, test in _splits(cv, data, groups)
+        for train, test in _splits(cv, data, groups, else_in_sample)
     ]
     # A fold that holds out nothing needs no fit.
     folds = [fold for fold in folds if len(fold.test)]
@@ -160,17 +175,24 @@ def _given_folds(cv: Any, data: Labelled, groups: Any, else_in_sample: bool) -> 
     return folds
 
 
-def _splits(cv: Any, data: Labelled, groups: Any) -> list[tuple[Any, Any]]:
+def _splits(cv: Any, data: Labelled, groups: Any, else_in_sample: bool) -> list[tuple[Any, Any]]:
     splitter = check_cv(cv, data.y, classifier=True)
     try:
         return list(splitter.split(np.zeros((len(data.y), 1)), data.y, groups))
     except (TypeError, ValueError) as error:
+        if "unpack" in str(error):
+            raise ValueError(
+                "cv must name two sets of rows for each fold, to train on and to hold out."
+            ) from None
         if groups is not None or "group" not in f"{cv!r} {error}".lower():
             raise
-        raise ValueError(
-            f"cv={cv!r} needs groups, which are not available here; pass its folds themselves, "
-            f"cv=list({cv!r}.split(X, y, groups))."
-        ) from error
+        remedy = (
+            f", which are not available here; pass its folds themselves, cv=list({cv!r}.split(X, "
+            "y, groups))."
+            if else_in_sample
+            else "; pass them to fit: fit(X, y, groups=...)."
+        )
+        raise ValueError(f"cv={cv!r} needs groups{remedy}") from error
 
 
 def _row_numbers(rows: Any, n: int) -> NDArray[np.intp]:

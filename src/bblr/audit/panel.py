@@ -29,6 +29,10 @@ _MOST_ROWS, _MOST_COLUMNS = 100_000, 256
 # Penalties of the regression, as shares of the weight of all rows.
 _PENALTIES = np.geomspace(3e-3, 1.0, 4)
 _LEAST_SPREAD = 1e-9
+# Part of the weight below which the equations of a fold are formed from its own rows.
+_LEAST_SHARE = 1e-6
+# Of each element of the diagonal; matters where some rows are extremely far from the others.
+_LEAST_RIDGE = 1e-13
 
 
 def panel_scores(
@@ -100,8 +104,12 @@ def least_squares_scores(
         out[train] = False
         left_out = _products(Z, shares, weight, out)
         gram, sums = whole[0] - left_out[0], whole[1] - left_out[1]
+        if weight[train].sum() < _LEAST_SHARE * weight.sum():
+            # One row weighs more than all others together: the difference is rounding.
+            gram, sums = _products(Z, shares, weight, train)
+        least = _LEAST_RIDGE * np.diag(gram)
         for total, share in zip(found, _PENALTIES, strict=True):
-            ridge = np.diag(share * weight[train].sum() * ones)
+            ridge = np.diag(np.maximum(share * weight[train].sum() * ones, least))
             total[test] += Z[test] @ cho_solve(cho_factor(gram + ridge), sums)
         times[test] += 1
     found /= times[:, None]

@@ -238,12 +238,20 @@ class RobustClassifier(Delegation, ClassifierMixin, MetaEstimatorMixin, BaseEsti
                     f"nothing; got {self.noise!r}."
                 )
             return symmetric_flips(rate / most, n_classes)
-        flips = np.asarray(self.noise, dtype=np.float64)
+        try:
+            flips = np.asarray(self.noise, dtype=np.float64)
+        except (TypeError, ValueError):
+            flips = np.empty(0)
         sound = flips.shape == (n_classes, n_classes) and bool(np.isfinite(flips).all())
         if not sound or flips.min() < 0 or not np.allclose(flips.sum(axis=1), 1.0, atol=1e-6):
             raise ValueError(
                 f"noise must be a rate, or a matrix of {n_classes} rows and columns with the "
                 "shares of each class that were given each label, which sum to 1 in each row; got "
+                f"{self.noise!r}."
+            )
+        if np.allclose(flips, flips[0]):
+            raise ValueError(
+                "noise must not have the same shares in each row, or labels say nothing; got "
                 f"{self.noise!r}."
             )
         return flips

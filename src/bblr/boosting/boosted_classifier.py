@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+)
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bblr._checks import all_or_nothing
 from bblr._numeric.arrays import plain_labels
 from bblr._numeric.layouts import layout
 from bblr.boosting.steps import Floats, Rho
+from bblr.inputs.labels import found_classes, refuse_missing, row_weights
 from bblr.losses import Plateaus
 
 
@@ -102,15 +109,14 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
             )
         model = self._model()
         X, y = self._checked(X, y)
-        weight = _row_weights(X, y, sample_weight, getattr(model, "class_weight", None))
+        weight = _row_weights(y, sample_weight, getattr(model, "class_weight", None))
         if weight is not None:
             kept = np.flatnonzero(weight > 0)
-            if not len(kept):
-                raise ValueError("sample_weight must leave rows of a weight above zero.")
             X, y, weight = _safe_indexing(X, kept), y[kept], weight[kept]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must hold two or more classes, got one class: {self.classes_}.")
+            got = f"one class: {self.classes_}" if len(y) else "no rows"
+            raise ValueError(f"y must hold two or more classes, got {got}.")
         Plateaus.from_ratio(self.rho, len(self.classes_))  # before the library is asked
         watched = self._watched(eval_set, eval_sample_weight)
         self.estimator_ = self._train(model, X, codes, weight, watched, fit_params)
@@ -118,26 +124,19 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return valid rows and labels."""
-        y = plain_labels(y)
-        try:
-            if _is_frame(X):
-                # The library knows kinds of columns.
-                validate_data(self, X, y, skip_check_array=True)
-                y = column_or_1d(y, warn=True)
-                check_consistent_length(X, y)
-            else:
-                kinds = {"dtype": self._types, "ensure_min_samples": 2, **_ARRAYS}
-                with np.errstate(over="ignore"):  # refused by its words
-                    X, y = validate_data(self, X, y, **kinds)
-                X = _as_known(X)
-            check_classification_targets(y)
-        except (TypeError, ValueError) as error:
-            # Of None, of NaN, or of numbers beside texts.
-            if str(error).strip() != "Input contains NaN" and "'<' not supp" not in str(error):
-                raise
+        if y is None:
             raise ValueError(
-                f"y must hold labels of one kind, and none may be missing: {error}."
-            ) from None
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if _is_frame(X):
+            # The library knows kinds of columns.
+            validate_data(self, X, skip_check_array=True)
+        else:
+            kinds = {"dtype": self._types, "ensure_min_samples": 2, **_ARRAYS}
+            with np.errstate(over="ignore"):  # refused by its words
+                X = _as_known(validate_data(self, X, **kinds))
+        y = _labels_of(X, y)
+        found_classes(y)
         return X, y
 
     def _rows(self, X: Any) -> Any:
@@ -152,19 +151,32 @@ class BoostedClassifier(ClassifierMixin, BaseEstimator):
 
     def _watched(self, eval_set: Any, weights: Any) -> list[WatchedRows]:
         """Return rows, class numbers and weights of each part of the data to follow."""
-        parts = list(eval_set or [])
-        weights = list(weights or [None] * len(parts))
+        parts = [] if eval_set is None else eval_set
+        if not isinstance(parts, list | tuple) or not all(map(_is_pair, parts)):
+            raise ValueError("eval_set must be a list of pairs: eval_set=[(X, y)].")
+        if weights is None:
+            weights = [None] * len(parts)
+        if not isinstance(weights, list | tuple):
+            raise ValueError(
+                "eval_sample_weight must be a list with the weights of each part of eval_set: "
+                "eval_sample_weight=[weights]."
+            )
         if len(weights) != len(parts):
             raise ValueError(
                 f"eval_sample_weight must hold weights for each of the {len(parts)} parts of "
                 f"eval_set, got {len(weights)}."
             )
         found = []
-        for (X, y), weight in zip(parts, weights, strict=True):
-            y = column_or_1d(plain_labels(y))
+        for k, ((X, y), weight) in enumerate(zip(parts, weights, strict=True)):
+            with _naming(f"eval_set[{k}]"):
+                X = self._rows(X)
+                y = _labels_of(X, y)
             if not np.isin(y, self.classes_).all():
                 raise ValueError("eval_set must hold no class that the training rows lack.")
-            found.append(WatchedRows(self._rows(X), np.searchsorted(self.classes_, y), weight))
+            if weight is not None:
+                with _naming(f"eval_sample_weight[{k}]"):
+                    weight = _single(row_weights(weight, y))
+            found.append(WatchedRows(X, np.searchsorted(self.classes_, y), weight))
         return found
 
     def decision_function(self, X: Any) -> Floats:
@@ -298,12 +310,39 @@ def _as_known(X: Any) -> Any:
     return X if not issparse(X) else csr_matrix(cast(Any, X))
 
 
-def _row_weights(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
+def _is_pair(part: Any) -> bool:
+    return isinstance(part, list | tuple) and len(part) == 2
+
+
+def _labels_of(X: Any, y: Any) -> NDArray[Any]:
+    """Return the labels of rows, none of them missing."""
+    if y is None:
+        raise ValueError("y must hold a label for each row, got None.")
+    y = column_or_1d(plain_labels(y), warn=True)
+    check_consistent_length(X, y)
+    refuse_missing(y)
+    assert_all_finite(y, input_name="y")
+    return y
+
+
+@contextmanager
+def _naming(argument: str) -> Iterator[None]:
+    """Say which part of an argument an error is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{argument}: {error}") from error
+
+
+def _row_weights(y: Any, sample_weight: Any, class_weight: Any) -> Any:
     """Return what each row weighs, None where all weigh the same."""
     if sample_weight is None and class_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    weight = weight * compute_sample_weight(class_weight, y)
+    return _single(row_weights(sample_weight, y) * compute_sample_weight(class_weight, y))
+
+
+def _single(weight: Floats) -> Floats:
+    """Return weights that single precision can hold."""
     if weight.max() > _HEAVIEST or 0 < weight.max() < 1 / _HEAVIEST:
         raise ValueError(
             f"sample_weight and class_weight must come to at most {_HEAVIEST:g}, and for some row "

@@ -167,6 +167,9 @@ def rows_in_memory(X: Any) -> Any:
     if hasattr(X, "shape"):
         return X
     try:
-        return np.asarray(X)
+        rows = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"X must have rows of one length: {error}") from None
+    if not rows.ndim:
+        raise TypeError(f"X must hold rows, got {type(X).__name__}.")
+    return rows

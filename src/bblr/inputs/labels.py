@@ -97,7 +97,9 @@ def naming_labels() -> Iterator[None]:
 
 
 def refuse_missing(y: NDArray[Any]) -> None:
-    """Raise a ValueError if labels that are objects are missing."""
+    """Raise a ValueError if labels that are objects, or dates, are missing."""
+    if y.dtype.kind in _CLASSES:
+        return
     missing = [row for row, label in enumerate(y.tolist()) if is_missing(label)]
     if missing:
         raise missing_labels(missing)
@@ -145,7 +147,12 @@ def row_weights(sample_weight: Any, y: Any) -> Floats:
     # Newer versions of scikit-learn refuse all-zero weights, without naming the parameter.
     with config_context(array_api_dispatch=False):
         refuse_no_weight(objects or bool(np.any(given)))
-        weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+        try:
+            weight = _check_sample_weight(sample_weight, y, dtype=np.float64, copy=True)
+        except (TypeError, ValueError) as error:
+            if "sample" in str(error).lower():
+                raise
+            raise ValueError(f"sample_weight must hold a number for each row: {error}.") from None
     refuse_no_weight(bool(np.any(weight)))
     refuse_negative(weight)
     return np.asarray(weight, dtype=np.float64)

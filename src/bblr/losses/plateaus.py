@@ -234,7 +234,7 @@ class Plateaus:
         (0.2, 0.2, 0.2)
         """
         check_count(n_classes)
-        ratios = vector("rho", [rho] * n_classes if np.ndim(rho) == 0 else rho)
+        ratios = [number("rho", rho)] * n_classes if np.ndim(rho) == 0 else vector("rho", rho)
         if min(ratios) < 0 or len(ratios) != n_classes:
             raise ValueError(
                 f"rho must be a number of at least 0, or {n_classes} of them, got {rho!r}."

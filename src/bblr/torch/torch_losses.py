@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bblr._checks import check_choice, check_number, check_numbers
 from bblr._numeric.layouts import log_sigmoid
 from bblr.losses import Plateaus
 from bblr.losses.beta_bernoulli import cost
+from bblr.losses.margins import number
 
 try:
     import torch
@@ -41,9 +43,11 @@ class _ScheduledLoss(nn.Module):
         super().__init__()
         check_choice("reduction", reduction, ("mean", "sum", "none"))
         check_number("warm_up", warm_up, low=0.0, high=1.0)
-        first, last = check_numbers(
-            "gamma", [gamma, gamma] if np.ndim(gamma) == 0 else gamma, low=0.0, strict=True
-        )
+        ends: Any = gamma if np.ndim(gamma) else [number("gamma", gamma)]
+        ends = check_numbers("gamma", ends, low=0.0, strict=True)
+        if len(ends) > 2:
+            raise ValueError(f"gamma must be a number, or the first and the last, got {gamma!r}.")
+        first, last = ends[0], ends[-1]
         if n_steps is not None:
             check_number("n_steps", n_steps, low=1, integer=True)
         elif first != last:
@@ -250,8 +254,12 @@ class DirichletLoss(_ScheduledLoss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(rho, learn, gamma, n_steps, warm_up, reduction)
+        if not isinstance(ignore_index, Integral):
+            raise ValueError(f"ignore_index must be an integer, got {ignore_index!r}.")
+        if weight is not None:
+            _check_weight(weight)
         self.register_buffer("weight", weight)
-        self.ignore_index = ignore_index
+        self.ignore_index = int(ignore_index)
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
         """Return the loss.
@@ -284,16 +292,46 @@ class DirichletLoss(_ScheduledLoss):
                 f"target must have the shape {tuple(expected)} where scores have "
                 f"{tuple(scores.shape)}, got {tuple(target.shape)}."
             )
-        n_classes = scores.shape[1 if scores.ndim > 1 else 0]
+        if not scores.ndim or scores.shape[:2][-1] < 2:
+            raise ValueError(
+                "scores must have the shape (n_classes,), (n, n_classes) or (n, n_classes, ...) "
+                f"for two or more classes, got {tuple(scores.shape)}."
+            )
+        n_classes = scores.shape[:2][-1]
+        if self.weight is not None and len(self.weight) != n_classes:
+            raise ValueError(
+                f"weight must hold a number for each of the {n_classes} classes of scores, got "
+                f"{len(self.weight)}."
+            )
         z, low, b = self._now(scores, n_classes)
         z = z.movedim(1, -1).reshape(-1, n_classes) if z.ndim > 1 else z[None]
         codes = target.reshape(-1).long()
         counts = codes != self.ignore_index
         codes = torch.where(counts, codes, 0)
-        own = torch.log_softmax(z, 1).gather(1, codes[:, None])[:, 0]
+        try:
+            own = torch.log_softmax(z, 1).gather(1, codes[:, None])[:, 0]
+        except (RuntimeError, IndexError) as error:
+            if "out of bounds" not in str(error):
+                raise
+            raise ValueError(
+                f"target must hold class numbers from 0 to {n_classes - 1}, or ignore_index="
+                f"{self.ignore_index}: {error}."
+            ) from None
         factor = counts.to(z) if self.weight is None else self.weight.to(z)[codes] * counts
         values = torch.where(counts, factor * cost(own, low[codes], b)[0], 0.0)
         return self._reduced(values.reshape(target.shape), factor.sum())
+
+
+def _check_weight(weight: Any) -> None:
+    """Raise an error unless it is a tensor of factors."""
+    if not torch.is_tensor(weight):
+        raise TypeError(
+            f"weight must be a tensor, got {type(weight).__name__}; use torch.as_tensor."
+        )
+    if weight.ndim != 1 or weight.is_complex() or not bool((weight >= 0).all()):
+        raise ValueError(
+            f"weight must hold a number of at least 0 for each class, got {weight!r}."
+        )
 
 
 def _check_tensors(scores: Any, target: Any) -> None:
