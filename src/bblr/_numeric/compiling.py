@@ -103,9 +103,13 @@ class _Keeper(event.Listener):
         self.depth -= 1
         if not self.depth and callable(self.before):
             signal.signal(signal.SIGINT, self.before)
-            if self.pressed:
-                self.pressed = False
-                self.before(signal.SIGINT, None)
+        self.pass_on()
+
+    def pass_on(self) -> None:
+        """Pass on a Ctrl-C that came meanwhile; LLVM is not at work."""
+        if self.pressed and current_thread() is main_thread() and callable(self.before):
+            self.pressed = False
+            self.before(signal.SIGINT, None)
 
     def _press(self, number: int, frame: Any) -> None:
         """Note the first Ctrl-C; whoever presses again will not wait."""
@@ -114,7 +118,23 @@ class _Keeper(event.Listener):
         self.pressed = True
 
 
+class _Steps(event.Listener):
+    """Lets a Ctrl-C wait for a step of a compilation only, not for the whole."""
+
+    def __init__(self, keeper: _Keeper) -> None:
+        self.keeper = keeper
+
+    def on_start(self, event: Any) -> None:
+        """Do nothing."""
+
+    def on_end(self, event: Any) -> None:
+        """Pass on what came during the step."""
+        self.keeper.pass_on()
+
+
 def watch_compilation() -> None:
     """Tell people at a terminal, once a process, that code is being compiled, and do it faster."""
+    keeper = _Keeper()
     event.register("numba:compile", _Teller())
-    event.register("numba:compiler_lock", _Keeper())
+    event.register("numba:compiler_lock", keeper)
+    event.register("numba:run_pass", _Steps(keeper))
