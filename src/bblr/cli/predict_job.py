@@ -86,7 +86,7 @@ def run_predict(job: PredictJob) -> int:
         model, reader = job.prepared(messages)
         watched = job.out is None and _is_terminal()
         start, rows, counts = time.perf_counter(), 0, Counter[Any]()
-        with writing("out"), _output(job.out) as file:
+        with writing("stdout" if job.out is None else "out"), _output(job.out) as file:
             for block in blocks_of(reader, job.data, messages, printing=job.out is None):
                 with about_the_file():
                     labels = model.predict(block.X).tolist()

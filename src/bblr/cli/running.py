@@ -23,7 +23,7 @@ from bblr.io.tables.training_table import ColumnChoices
 DONE, MISUSED, INTERRUPTED = 0, 2, 130
 # Characters of a cell that are shown, and columns that are named.
 _LONGEST, _MOST = 40, 10
-_ARGUMENTS = {"data": "DATA", "saved": "MODEL"}
+_ARGUMENTS = {"data": "DATA", "saved": "MODEL", "stdout": "standard output"}
 
 
 def say(console: Console, line: str) -> None:
