@@ -121,7 +121,9 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     except TypeError as error:
         raise ValueError(f"y must be one column of labels of one kind: {error}") from error
     if len(classes) < 2:
-        raise ValueError(f"y holds one class only ({classes[0]!r}); two or more are needed")
+        raise ValueError(
+            f"y holds one class only ({classes.tolist()[0]!r}); two or more are needed"
+        )
     return labels, classes
 
 
@@ -171,6 +173,8 @@ def _numbers(X: Any) -> np.ndarray:
 
 
 def _check_rows(X: Any, n_samples: int) -> None:
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        raise ValueError(f"X must hold rows, got {type(X).__name__}")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != n_samples:
         raise ValueError(f"X has {n_rows} rows and y {n_samples} labels; they must match")

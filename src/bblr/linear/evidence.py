@@ -54,7 +54,7 @@ def label_codes(y: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     known = np.isin(labels, classes)
     if not known.all():
         raise ValueError(
-            f"y holds {labels[~known][0]!r}, which is not a class of the model; it knows "
+            f"y holds {labels[~known].tolist()[0]!r}, which is not a class of the model; it knows "
             f"{classes.tolist()[:20]}."
         )
     return np.searchsorted(classes, labels)
