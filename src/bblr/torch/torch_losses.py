@@ -240,6 +240,7 @@ class DirichletLoss(_ScheduledLoss):
     """
 
     weight: Tensor | None
+    ignore_index: int
 
     def __init__(
         self,
