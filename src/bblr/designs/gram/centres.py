@@ -102,7 +102,7 @@ def centre_basis(gram: Gram, centres: Rows, sample: Rows, rkhs: bool) -> Basis:
     features = gram.native(sample, centres)
     if transform is not None:
         features = features @ transform
-    vectors = gram.algebra.eigh(features.T @ features)[1]
+    vectors = _settled(gram, *gram.algebra.eigh(features.T @ features))
     # The largest first.
     vectors = vectors[:, np.arange(len(centres))[::-1].copy()]
     return Basis(centres, vectors if transform is None else transform @ vectors)
