@@ -120,9 +120,10 @@ def merged_rows(
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return one of each set of equal rows of one class, and the weight of the set.
 
-    Rows of zero weight are left out, and those that differ in `apart` are not of one set. The order depends on the values alone, and neither on the
-    order of columns nor on their signs: a row of weight 2 and two equal rows give the same fit to
-    the last bit, and so do rows mirrored in an axis.
+    Rows of zero weight are left out, and those that differ in `apart` are not of one set. The
+    order depends on the values alone, and neither on the order of columns nor on their signs: a
+    row of weight 2 and two equal rows give the same fit to the last bit, and so do rows mirrored
+    in an axis.
     """
     rows = np.flatnonzero(weight > 0)
     kinds = y[rows]
