@@ -126,7 +126,7 @@ def merged_rows(
     in an axis.
     """
     rows = np.flatnonzero(weight > 0)
-    kinds = y[rows]
+    kinds: NDArray[Any] = y[rows]
     if apart is not None:
         kinds = np.unique(np.column_stack([kinds, apart[rows]]), axis=0, return_inverse=True)[1]
     first, place = equal_rows(X[rows], kinds.ravel())
