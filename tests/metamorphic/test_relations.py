@@ -32,6 +32,7 @@ FOUND = [
     (771_000_031, "csc"),
     (772_000_079, "csr"),
     (772_000_098, "columns"),
+    (773_000_207, "labels"),
     (900_211, "device", "KernelBBLRClassifier"),
 ]
 
