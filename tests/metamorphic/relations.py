@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,8 @@ def _in_single_precision(problem: Problem, _: Any) -> Put:
 
 def _on_a_cluster(problem: Problem, rng: np.random.Generator) -> Put:
     """Rows, labels and weights in parts on a Dask cluster."""
+    if find_spec("dask") is None:
+        return None
     import bblr.dask
 
     name = f"Dask{problem.name}"
