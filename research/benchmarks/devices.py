@@ -187,6 +187,33 @@ def gpu_small(run: Run) -> Measured:
 
 
 @benchmark(
+    "gpu-recorded",
+    "BBLRClassifier().fit with its steps recorded as a CUDA graph, over the same without: "
+    "350,000 x 254, 30,000 x 40, and ten classes of 100,000 x 100",
+    Threshold("time / launched, at most", "<=", 1.0),
+)
+def gpu_recorded(run: Run) -> Measured:
+    torch = _torch()
+    from bblr._numeric import device_code
+
+    cases = {"30,000 x 40": _on_gpu(torch, 30_000, 40, run.seed)}
+    for name, made in (("350,000 x 254", linear), ("ten classes", many_classes)):
+        cases[name] = tuple(torch.as_tensor(part, device="cuda") for part in made(run)[1])
+    record, figures = device_code._graph, {}
+    for name, (X, y) in cases.items():
+        best = []
+        for graph in (record, lambda *_: None):
+            device_code._graph = graph
+            try:
+                best.append(_gpu_fits(torch, X, y, run.times(15))["GPU"].best)
+            finally:
+                device_code._graph = record
+        figures[name] = best[0] / best[1]
+    worst = {"time / launched, at most": max(figures.values())}
+    return Measured(worst, [f"{figures}; {torch.cuda.get_device_name()}"], figures)
+
+
+@benchmark(
     "gpu-search",
     "ZeroOneClassifier(), 350,000 x 20 on a GPU: the loss after ten seconds, against the CPU",
 )

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 
 from bblr.designs import DenseDesign
+from bblr.designs.gram.algebra import Algebra
 from bblr.designs.gram.centres import RANK_TOL, centre_basis, choose_centres, spectral_basis
 from bblr.designs.gram.kernel_design import KernelDesign, kernel_design
 from bblr.designs.gram.kernel_function import Gram, KernelFunction
@@ -92,6 +93,29 @@ def test_spectral_coordinates(rkhs):
     np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-8 * len(X))
     if rkhs:
         np.testing.assert_allclose(features @ features.T, K, atol=1e-9)
+
+
+class Turned(Algebra):
+    """Eigenvectors turned as another machine might: within the span of equal eigenvalues."""
+
+    def eigh(self, matrix):
+        values, vectors = super().eigh(matrix)
+        equal = np.flatnonzero(np.abs(values - 1.0) < 1e-10)
+        turn = np.linalg.qr(np.random.default_rng(1).normal(size=(len(equal), len(equal))))[0]
+        vectors[:, equal] = vectors[:, equal] @ turn
+        return values, vectors
+
+
+@pytest.mark.parametrize("rkhs", [True, False])
+def test_coordinates_do_not_ask_which_eigenvectors_of_equal_eigenvalues_were_found(rkhs):
+    far = X.copy()
+    far[::7] *= 1e3  # far from all others
+    gram, turned = (Gram(KernelFunction("rbf", 0.3), far) for _ in range(2))
+    turned.algebra = Turned()
+    rows = np.arange(len(X))
+    for basis in (spectral_basis, lambda gram, rows, rkhs: centre_basis(gram, rows, rows, rkhs)):
+        expected, found = (basis(one, rows, rkhs).transform for one in (gram, turned))
+        np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
 def test_an_indefinite_kernel_needs_the_ridge():

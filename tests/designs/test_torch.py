@@ -63,6 +63,12 @@ def test_products_in_float32_where_the_columns_allow(rows):
     close(narrow.rmatvec(narrow.rows.vector(rows[1])), rows[1] @ X, rtol=1e-4, atol=1e-3)
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_small(monkeypatch):
+    """A small table would be fitted by compiled loops, wherever it lies."""
+    monkeypatch.setattr("bblr.designs.scaled.is_small_table", lambda *_: False)
+
+
 def pair(design, loss, y, weight, fit_intercept=True):
     """Objectives on NumPy and on torch, and a point to look at."""
     plain = ScaledDesign(DenseDesign(matrix()), weight, fit_intercept)
@@ -109,7 +115,8 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     one, other, theta = pair(design, LOSSES[0], y, weight, fit_intercept)
     here = other.on_device().start(theta)
     expected = one.value_gradient(theta)
-    close(here.told, [expected[0], 0.0, 0.0, *theta])
+    close(here.head, [expected[0], 0.0])
+    close(here.theta, theta)
     close(here.gradient, expected[1])
     close(here.raw, expected[2])
     step = -one.preconditioner(theta, expected[2])(expected[1])
@@ -121,16 +128,28 @@ def test_newton_steps_are_taken_on_the_device(rows, monkeypatch, fit_intercept, 
     assert found.value == pytest.approx(plain.value, rel=1e-9)
 
 
-def test_a_place_knows_the_slopes_along_the_step_to_it(rows):
+def test_a_walk_knows_the_slopes_along_the_steps_to_a_place_and_from_it(rows):
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     one, other, theta = pair(design, LOSSES[0], *rows)
-    step = np.random.default_rng(7).normal(size=len(theta))
-    near = other.on_device()
-    here = near.start(theta)
-    there = near.place(here.theta, near.parameters(step), 0.3, here.gradient)
-    value, gradient, _ = one.value_gradient(theta + 0.3 * step)
-    before = one.value_gradient(theta)[1]
-    close(there.told, [value, gradient @ step, before @ step, *(theta + 0.3 * step)])
+    walk = other.on_device().walk()
+    here = walk.start(theta)
+    value, gradient, raw = one.value_gradient(theta)
+    step = -one.preconditioner(theta, raw)(gradient)
+    close(walk.raw, raw)
+    assert (here.value, here.ahead) == (pytest.approx(value, rel=1e-12), 0.0)
+    assert here.slope == pytest.approx(gradient @ step, rel=1e-8)
+    there = walk.attempt(0.3)
+    value, gradient, raw = one.value_gradient(theta + 0.3 * step)
+    close(there.theta, theta + 0.3 * step, rtol=1e-8)
+    assert there.value == pytest.approx(value, rel=1e-10)
+    assert there.ahead == pytest.approx(gradient @ step, rel=1e-6)
+    onward = -one.preconditioner(theta + 0.3 * step, raw)(gradient)
+    assert there.slope == pytest.approx(gradient @ onward, rel=1e-6)
+    close(walk.attempt(0.0).theta, theta, rtol=1e-14)
+    walk.attempt(0.3)
+    walk.take()
+    close(walk.raw, raw, rtol=1e-7, atol=1e-9)
+    assert walk.attempt(0.0).value == pytest.approx(value, rel=1e-10)
 
 
 @pytest.mark.parametrize("loss", [LOSSES[0], Hinge()], ids=repr)
@@ -147,6 +166,13 @@ def test_descents_on_the_device_are_those_of_numpy(rows, loss, scale):
         close(found.theta, plain.theta, rtol=1e-5, atol=1e-6)
 
 
+def with_l2(near, l2):
+    """An objective on a device with a penalty that nobody would set."""
+    if hasattr(near, "numbers"):
+        near.numbers[4] = l2
+    return replace(near, l2=l2)
+
+
 def test_covariances_are_those_of_numpy(rows):
     y, weight = rows
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
@@ -158,14 +184,14 @@ def test_covariances_are_those_of_numpy(rows):
     close(there.variance(torch.as_tensor(Z, device=DEVICE)), here.variance(Z), rtol=1e-8)
     close(there.precondition(theta), here.precondition(theta), rtol=1e-8)
     with pytest.raises(FloatingPointError, match="positive definite"):
-        _ = replace(other.on_device(), l2=-1e9).covariance(other.scores(theta), N).effective
+        _ = with_l2(other.on_device(), -1e9).covariance(other.scores(theta), N).effective
 
 
 def test_a_matrix_without_a_factor_leaves_its_diagonal(rows):
     y, weight = rows
     design = designs.TorchDesign(torch.from_numpy(matrix()), DEVICE)
     near = pair(design, LOSSES[0], y, weight)[1].on_device()
-    near = replace(near, l2=-1e9)  # no weight of a row can make up for it
+    near = with_l2(near, -1e9)  # no weight of a row can make up for it
     theta, ones = np.zeros(D), torch.ones(D, dtype=torch.float64, device=DEVICE)  # one is constant
     here = near.start(theta)._replace(gradient=ones)
     found = near.newton_step(here)

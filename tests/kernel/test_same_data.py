@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification, make_moons
 
 from bblr import KernelBBLRClassifier, KernelBBLRClassifierCV
 from bblr._numeric.arrays import by_distances, column_variances
+from bblr.kernel.kernel_setup import kernel_training
 
 MODELS = [
     KernelBBLRClassifier(random_state=0),
@@ -81,6 +82,42 @@ def test_centres_of_given_folds_do_not_ask_for_the_order_of_rows():
         )
         scores.append(model.fit(X[rows], y[rows]).decision_function(X))
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-8 * np.abs(scores[0]).max())
+
+
+@pytest.mark.parametrize("sparsity", [None, "backward"])
+@pytest.mark.parametrize("penalty", ["rkhs", "ridge"])
+def test_copies_in_the_same_given_folds_are_weights(penalty, sparsity):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X, times = rng.normal(size=(80, 3)) + y[:, None], rng.integers(1, 4, 80)
+    X[::9] *= 20.0
+    each = np.repeat(np.arange(80), times)
+    own, scores = rng.integers(0, 3, 80), []
+    for rows, weight in ((np.arange(80), times), (each, None), (rng.permutation(each), None)):
+        cv = [(np.flatnonzero(own[rows] != k), np.flatnonzero(own[rows] == k)) for k in range(3)]
+        model = KernelBBLRClassifierCV(
+            cv=cv, l2s=(1.0, 0.1), penalty=penalty, sparsity=sparsity, random_state=0
+        )
+        scores.append(model.fit(X[rows], y[rows], weight).decision_function(X))
+    for found in scores[1:]:
+        np.testing.assert_allclose(found, scores[0], atol=1e-10 * np.abs(scores[0]).max())
+
+
+def test_copies_in_different_given_folds_stay_apart():
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    rows = np.r_[np.arange(60), np.arange(20)]
+    own = rng.integers(0, 3, 80)
+    cv = [(np.flatnonzero(own != k), np.flatnonzero(own == k)) for k in range(3)]
+    model = KernelBBLRClassifierCV(cv=cv, l2s=[1.0], kernel_gammas=[0.3], random_state=0)
+    training = kernel_training(model, X[rows], y[rows], None)
+    given = model._given_folds(training, None)
+    problem, kept = model._make_problem(training, given)
+    places = set(zip(rows.tolist(), own.tolist(), strict=True))
+    assert len(kept) == len(places) < 80
+    assert problem.weight.sum() == 80.0
+    model.fit(X[rows], y[rows])
 
 
 def test_an_order_by_distances_is_one_of_the_rows_alone(monkeypatch):

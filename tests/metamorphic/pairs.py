@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tests.metamorphic.problems import draw
-from tests.metamorphic.relations import MANY_STEPS, RELATIONS, consistent, gap, most_apart
+from tests.metamorphic.relations import RELATIONS, consistent, gap, most_apart, takes_many_steps
 
 # The pairs of which a descent takes many steps, of any relation.
 LONG = "many steps"
@@ -51,7 +51,7 @@ class Pairs:
             if put is None:
                 continue
             apart = gap(problem, *put)
-            if max(problem.steps, put[0].steps) > MANY_STEPS:
+            if takes_many_steps(problem, put[0]):
                 self.gaps[LONG].append(apart)
                 continue
             self.gaps[name].append(apart)

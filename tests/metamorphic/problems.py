@@ -26,6 +26,8 @@ SHARES = {
     "ZeroOneClassifier": 1, "RobustClassifier": 0.5,
 }  # fmt: skip
 _TWO_ONLY = ("SLAClassifier", "ZeroOneClassifier", "GeneralizedLinearClassifier")
+# Why a zero-one search ends.
+_SEARCHED = ("no errors left", "line searches spent")
 _LOSSES = ("logistic", "sigmoid", "hinge", "ramp")
 
 
@@ -74,8 +76,12 @@ class Problem:
 
     @property
     def steps(self) -> int:
-        """The steps of the final fit: each descent starts where the last one ended."""
-        return sum(stage.n_iter for stage in getattr(self.model, "path_", ()))
+        """The steps of the final fit: each descent starts where the last one ended.
+
+        A search of lines counts lines, and does not multiply rounding errors.
+        """
+        path = getattr(self.model, "path_", ())
+        return sum(stage.n_iter for stage in path if stage.reason not in _SEARCHED)
 
     @property
     def estimates_many(self) -> bool:

@@ -32,15 +32,18 @@ FOUND = [
     (771_000_031, "csc"),
     (772_000_079, "csr"),
     (772_000_098, "columns"),
+    (773_000_207, "labels"),
+    (900_211, "device", "KernelBBLRClassifier"),
 ]
 
 
-@pytest.mark.parametrize(("seed", "relation"), FOUND)
-def test_what_a_long_run_has_found_stays_mended(seed, relation):
+@pytest.mark.parametrize("found", FOUND)
+def test_what_a_long_run_has_found_stays_mended(found):
+    seed, relation, *names = found
     pairs = Pairs([relation])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        list(pairs.add(seed, (), 1))
+        list(pairs.add(seed, tuple(names), 1))
     assert pairs.tried == 1 and not pairs.beyond
 
 

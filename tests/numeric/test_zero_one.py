@@ -65,6 +65,27 @@ def test_lines_of_several_scores_against_a_fine_grid():
         assert zero_one_line(raw, change, y, weight) == (step, found, here)
 
 
+def test_steps_that_rounding_tells_apart_are_one():
+    """Rows along one direction change sides at the same steps, but for their last bits."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=60), rng.integers(0, 3, 60)
+    for _ in range(50):
+        theta, direction = rng.normal(size=(2, 3))
+        raw, change, weight = np.outer(x, theta), np.outer(x, direction), np.ones(60)
+        step, found, here = zero_one_line(raw, change, y, weight)
+        points = [
+            (theta[k] - theta[j]) / (direction[j] - direction[k])
+            for k, j in ((0, 1), (0, 2), (1, 2))
+        ]
+        points = np.sort(points)
+        middles = np.r_[points[0] - 1, 0.5 * (points[1:] + points[:-1]), points[-1] + 1, 0.0]
+        there = [zero_one.errors(y, raw + t * change, weight) for t in middles]
+        assert found == min(there) and here == there[-1]
+        order = rng.permutation(60)
+        again = zero_one_line(raw[order] * (1 + 1e-15), change[order], y[order], weight)
+        np.testing.assert_allclose(again, (step, found, here), rtol=1e-9)
+
+
 def test_two_columns_are_a_line_of_their_difference():
     raw, direction, y, weight = case("plain", 400)
     two = [np.column_stack([-v / 2, v / 2]) for v in (raw, direction)]

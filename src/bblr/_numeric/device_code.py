@@ -1,9 +1,15 @@
-"""CUDA C++ that PyTorch compiles at run time, for the GPU at hand."""
+"""CUDA C++ that PyTorch compiles at run time for the GPU at hand, and recorded work on it.
+
+To start a kernel from Python takes longer than many of them run. A CUDA graph starts all kernels
+of a step at once; they read and write the same memory each time.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -95,3 +101,62 @@ def device_code(source: str, names: Sequence[str], device: torch.device) -> Devi
             return DeviceKernels(module, names, device)
     except (ImportError, AttributeError, OSError, RuntimeError, TypeError):
         return None
+
+
+_RECORDING = threading.Lock()
+
+
+class Recorded:
+    """Work that is recorded when it is done for the second time.
+
+    Parameters
+    ----------
+    device : torch.device
+        Where it is done.
+    is_possible : bool, default=True
+        Whether to record it if the device can.
+    """
+
+    def __init__(self, device: torch.device, is_possible: bool = True) -> None:
+        self._device = device
+        self._graph: Any = None
+        self._is_plain = device.type != "cuda" or not is_possible
+        # The first time, libraries make themselves ready, which cannot be recorded.
+        self._is_ready = False
+
+    def __call__(self, work: Callable[[], None]) -> None:
+        """Do the work, the same each time.
+
+        It reads and writes the same tensors, and never waits for the device. It is not kept: what
+        owns the record owns the work as well, and would refer to itself.
+        """
+        if self._graph is None and self._is_ready and not self._is_plain:
+            self._graph = _graph(work, self._device)
+            self._is_plain = self._graph is None
+        if self._graph is None:
+            work()
+            self._is_ready = True
+        else:
+            self._graph.replay()
+
+
+@lru_cache(maxsize=16)
+def _stream(device: torch.device) -> Any:
+    """Return a stream of its own: the usual one cannot be recorded."""
+    return torch.cuda.Stream(device)
+
+
+def _graph(work: Callable[[], None], device: torch.device) -> Any:
+    """Return a graph of the work; None where it cannot be recorded."""
+    graph = torch.cuda.CUDAGraph()
+    try:
+        # Not `torch.cuda.graph`, which collects garbage and empties the memory cache first.
+        with _RECORDING, torch.cuda.device(device), torch.cuda.stream(_stream(device)):
+            graph.capture_begin(capture_error_mode="thread_local")
+            try:
+                work()
+            finally:
+                graph.capture_end()
+    except RuntimeError:
+        return None
+    return graph

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 # Up to so many rows threads cost more than they gain. NumPy sorts several times as fast as numba.
 _MANY = 2048
+# Steps closer to one another than this share of them are equal but for rounding.
+_ROUNDING = 1e-11
 
 
 @njit(**JIT)
@@ -189,9 +191,17 @@ def line_ends(decision: Any, change: Any, y: Any, weight: Any) -> Ends:
 
 
 def merged(at: Any, gain: Any) -> tuple[Any, Any]:
-    """Return the steps at which the loss changes, in order, and the sum of its changes at each."""
+    """Return the steps at which the loss changes, in order, and the sum of its changes at each.
+
+    Steps that rounding alone tells apart are one: the stretches between them are not there, and
+    their order is that of the rows.
+    """
     xp = namespace(at)
     points, place = xp.unique(at, return_inverse=True)
+    apart = points[1:] - points[:-1] > _ROUNDING * abs(points[1:])
+    starts = xp.cat([points[:1] == points[:1], apart])
+    place = (starts.cumsum(0) - 1)[place]
+    points = points[starts]
     return points, xp.bincount(place, gain, len(points))
 
 

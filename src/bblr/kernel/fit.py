@@ -146,16 +146,16 @@ class KernelProblem:
             # Its own generator: the draws below must not depend on how a kernel is given.
             some = np.random.default_rng(0).permutation(n)[:_ROWS_TO_CHECK]
             check_definite(self.gram, some)
-        rows = np.arange(n)
+        rows, own = np.arange(n), share
+        few = n <= ALL_CENTRES  # of many rows all would take long to compare
+        if few:
+            rows, own = self._one_of_equal(rows, own)
         among = _ROWS_PER_CENTRE * count
-        if among < n:
-            drawn = rng.choice(n, among, replace=False, p=share / share.sum())
-            rows = np.sort(drawn)
-        # One of equal rows stands for all: which label comes first must not matter.
-        first, place = equal_rows(self.gram.X[rows])
-        own = np.bincount(place, share[rows]).astype(np.float64)
-        order = np.argsort(first)
-        rows, own = rows[first[order]], own[order]
+        if among < len(rows):
+            drawn = np.sort(rng.choice(len(rows), among, replace=False, p=own / own.sum()))
+            rows, own = rows[drawn], own[drawn]
+        if not few:
+            rows, own = self._one_of_equal(rows, own)
         chosen = choose_centres(self.gram, rows, own, count, rng)
         left = ~np.isin(rows, chosen)
         rest, own = rows[left], own[left]
@@ -165,6 +165,13 @@ class KernelProblem:
         more = min(count - len(chosen), len(rest))
         drawn = rng.choice(rest, more, replace=False, p=own / own.sum())
         return np.concatenate([chosen, drawn])
+
+    def _one_of_equal(self, rows: Rows, share: Floats) -> tuple[Rows, Floats]:
+        """Let one of equal rows stand for all: which label comes first must not matter."""
+        first, place = equal_rows(self.gram.X[rows])
+        own = np.bincount(place, share).astype(np.float64)
+        order = np.argsort(first)
+        return rows[first[order]], own[order]
 
     def centres(self, count: int, path: Path, rng: np.random.Generator) -> Rows:
         """Return centres, drawn mostly where a rough first fit has large residuals.

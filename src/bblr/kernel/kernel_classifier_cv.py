@@ -15,7 +15,13 @@ from bblr._numeric.threads import one_blas_thread_for_rows
 from bblr.inputs import Training
 from bblr.kernel.expansion import KernelClassifier
 from bblr.kernel.fit import KernelFit, KernelProblem
-from bblr.kernel.kernel_search import MANY, KernelSearch, choose_path, widths_to_try
+from bblr.kernel.kernel_search import (
+    MANY,
+    KernelSearch,
+    choose_path,
+    places_in,
+    widths_to_try,
+)
 from bblr.kernel.kernel_setup import (
     KERNEL_CONSTRAINTS,
     centre_limit,
@@ -27,7 +33,7 @@ from bblr.losses import Plateaus
 from bblr.solvers import Stage
 from bblr.training.callbacks import with_callbacks
 from bblr.training.cross_validation import Path, Validation, held_out_link
-from bblr.training.folds import makes_folds
+from bblr.training.folds import Fold, make_folds, makes_folds
 from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import SCORINGS, Calibrated, fit_link, shared_weight
 from bblr.training.start import PRIORS, resolve_prior
@@ -236,10 +242,13 @@ default="accuracy"
         check_parameters(self)
         l2s = tuple(sorted(check_numbers("l2s", self.l2s, low=0), reverse=True))
         training = kernel_training(self, X, y, sample_weight)
-        problem, rows = self._make_problem(training)
+        given = self._given_folds(training, groups)
+        problem, rows = self._make_problem(training, given)
         random = check_random_state(self.random_state)
         monitor = FitMonitor(self, X, y, sample_weight)
-        search = KernelSearch.of(self, problem, rows, training, random, monitor, groups)
+        search = KernelSearch.of(
+            self, problem, rows, given, len(training.y), random, monitor, groups
+        )
         for name in ("refined_", "sparsity_path_", "dense_dual_coef_"):
             self.__dict__.pop(name, None)
         with (
@@ -313,11 +322,20 @@ default="accuracy"
             )
         return fitted.with_stop_note(monitor.stopped), held
 
-    def _make_problem(self, training: Training) -> tuple[KernelProblem, NDArray[np.intp]]:
-        problem, rows = make_problem(self, training, 1.0, merge=makes_folds(self.cv))
-        if problem.smallest_class() < 2:
+    def _given_folds(self, training: Training, groups: Any) -> list[Fold] | None:
+        if makes_folds(self.cv):
+            return None
+        return make_folds(self.cv, training.y, training.weight, None, groups)
+
+    def _make_problem(
+        self, training: Training, given: list[Fold] | None
+    ) -> tuple[KernelProblem, NDArray[np.intp]]:
+        n_rows = len(training.y)
+        apart = None if given is None else places_in(given, n_rows)
+        problem, rows = make_problem(self, training, 1.0, apart)
+        if given is None and problem.smallest_class() < 2:
             # A class of one repeated row can be held out only while its rows are not merged.
-            return make_problem(self, training, 1.0, merge=False)
+            return make_problem(self, training, 1.0, np.arange(n_rows))
         return problem, rows
 
 

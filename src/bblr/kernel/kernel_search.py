@@ -19,14 +19,13 @@ from sklearn.utils import check_random_state
 
 from bblr._checks import check_numbers
 from bblr.designs.gram.centres import Basis
-from bblr.inputs import Training
 from bblr.kernel.fit import ALL_CENTRES, Floats, Held, KernelFit, KernelProblem
 from bblr.kernel.kernel_setup import centre_limit, scale_width
 from bblr.kernel.sparse_fit import Elimination, gauss_laplace
 from bblr.losses import Plateaus
 from bblr.penalties import Gaussian
 from bblr.training.cross_validation import Path, Trial, Validation, learned_plateaus
-from bblr.training.folds import Fold, make_folds, makes_folds
+from bblr.training.folds import Fold, make_folds
 from bblr.training.monitor import FitMonitor
 from bblr.training.probabilities import row_losses
 from bblr.training.search import Slam
@@ -99,19 +98,24 @@ class KernelSearch:
         estimator: Any,
         problem: KernelProblem,
         rows: NDArray[np.intp],
-        training: Training,
+        given: Sequence[Fold] | None,
+        n_rows: int,
         random: Any,
         monitor: FitMonitor,
         groups: Any,
     ) -> KernelSearch:
-        """Return the cross-validation of an estimator, on a sample where there are many rows."""
-        part, cv = problem, estimator.cv
-        if makes_folds(cv):
+        """Return the cross-validation of an estimator, on a sample where there are many rows.
+
+        `rows` are the numbers of those of the problem among all `n_rows`, of which `given` folds
+        tell.
+        """
+        part = problem
+        if given is not None:
+            folds = _among(rows, given, n_rows)
+        else:
             if len(problem.y) > TUNING_ROWS:
                 part = problem.on_rows(stratified_sample(problem.y, TUNING_ROWS, random))
-            folds = make_folds(cv, part.y, part.weight, random, groups)
-        else:
-            folds = given_folds(cv, training, rows, random, groups)
+            folds = make_folds(estimator.cv, part.y, part.weight, random, groups)
         return cls(
             part,
             folds,
@@ -325,15 +329,19 @@ def _fold_shares(
     return [problem.held_out(fold, fitted) for fitted in fits]
 
 
-def given_folds(
-    cv: Any, training: Training, rows: NDArray[np.intp], random: Any, groups: Any
-) -> list[Fold]:
-    """Return the folds of a splitter or a list of splits, as indices into `rows`."""
-    place = np.full(len(training.y), -1)
+def places_in(folds: Sequence[Fold], n_rows: int) -> NDArray[np.intp]:
+    """Return a number for each row, the same for rows that all folds treat alike."""
+    times = [np.bincount(part, minlength=n_rows) for fold in folds for part in fold]
+    return np.unique(np.column_stack(times), axis=0, return_inverse=True)[1].ravel()
+
+
+def _among(rows: NDArray[np.intp], folds: Sequence[Fold], n_rows: int) -> list[Fold]:
+    """Return folds as indices into `rows`, in rising order."""
+    place = np.full(n_rows, -1)
     place[rows] = np.arange(len(rows))
     return [
-        Fold(*(found[found >= 0] for found in (place[train], place[test])))
-        for train, test in make_folds(cv, training.y, training.weight, random, groups)
+        Fold(*(np.sort(found[found >= 0]) for found in (place[train], place[test])))
+        for train, test in folds
     ]
 
 

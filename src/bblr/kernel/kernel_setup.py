@@ -78,21 +78,19 @@ def centre_limit(max_centers: Any, n_rows: int, vectors: int | None = None) -> i
 
 
 def make_problem(
-    estimator: Any, training: Training, kernel_gamma: Any, *, merge: bool = True
+    estimator: Any, training: Training, kernel_gamma: Any, apart: Any = None
 ) -> tuple[KernelProblem, NDArray[np.intp]]:
     """Return the problem of the rows of positive weight, and their numbers.
 
     Where rows are few their order is that of their values, so that draws do not depend on the one
-    in which they are given; and equal rows are merged, unless `merge` is False.
+    in which they are given; and equal rows of a class are merged, unless they differ in `apart`,
+    a number for each row.
     """
     kernel, width, X = estimator.kernel, kernel_gamma, training.X
     rows, weight = np.flatnonzero(training.weight > 0), training.weight
     few = len(rows) <= ALL_CENTRES
-    if few and merge:
-        rows, weight = merged_rows(X, training.y, weight)
-    elif few:
-        rows = rows[by_distances(X[rows])]
-        weight = weight[rows]
+    if few:
+        rows, weight = merged_rows(X, training.y, weight, apart)
     if few and isinstance(kernel, str) and not is_precomputed(kernel):
         X = by_columns(X, rows)
     if width == "scale":
@@ -117,15 +115,21 @@ def make_problem(
     return (problem if len(rows) == len(training.y) else problem.on_rows(rows)), rows
 
 
-def merged_rows(X: Any, y: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+def merged_rows(
+    X: Any, y: Floats, weight: Floats, apart: Any = None
+) -> tuple[NDArray[np.intp], Floats]:
     """Return one of each set of equal rows of one class, and the weight of the set.
 
-    Rows of zero weight are left out. The order depends on the values alone, and neither on the
-    order of columns nor on their signs: a row of weight 2 and two equal rows give the same fit to
-    the last bit, and so do rows mirrored in an axis.
+    Rows of zero weight are left out, and those that differ in `apart` are not of one set. The
+    order depends on the values alone, and neither on the order of columns nor on their signs: a
+    row of weight 2 and two equal rows give the same fit to the last bit, and so do rows mirrored
+    in an axis.
     """
     rows = np.flatnonzero(weight > 0)
-    first, place = equal_rows(X[rows], y[rows])
+    kinds: NDArray[Any] = y[rows]
+    if apart is not None:
+        kinds = np.unique(np.column_stack([kinds, apart[rows]]), axis=0, return_inverse=True)[1]
+    first, place = equal_rows(X[rows], kinds.ravel())
     total = np.bincount(place, weight[rows])
     rows = rows[first]
     order = by_distances(X[rows])

@@ -9,6 +9,7 @@ tensor operations serve.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -111,8 +112,9 @@ _SOFTMAX = (
     SUMS
     + """
 extern "C" __global__ void softmax_residual(
-    const double* scores, const long long* y, const double* weight, const double* low,
-    double b, double gamma, int n, int classes, double* residual, double* partial) {
+    const double* scores, const long long* y, const double* weight, const double* numbers,
+    int n, int classes, double* residual, double* partial) {
+    const double gamma = numbers[0], b = numbers[1], *low = numbers + 2;
     double value = 0.0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (long long)gridDim.x * blockDim.x) {
@@ -145,8 +147,9 @@ extern "C" __global__ void softmax_residual(
     if (threadIdx.x == 0) partial[blockIdx.x] = value;
 }
 extern "C" __global__ void softmax_fisher(
-    const double* scores, const double* weight, const double* low, double b, double gamma,
-    int n, int classes, double* out) {
+    const double* scores, const double* weight, const double* numbers, int n, int classes,
+    double* out) {
+    const double gamma = numbers[0], b = numbers[1], *low = numbers + 2;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (long long)gridDim.x * blockDim.x) {
         const double* own_scores = scores + i * classes;
@@ -178,20 +181,46 @@ def _softmax_kernels(device: torch.device) -> DeviceKernels | None:
     return device_code(_SOFTMAX, _SOFTMAX_NAMES, device)
 
 
+@dataclass(frozen=True, eq=False)
+class SoftmaxOnDevice:
+    """The loss of several classes with its parameters on a device, where they can be set anew.
+
+    Parameters
+    ----------
+    numbers : tensor
+        What :func:`softmax_numbers` returns.
+    """
+
+    numbers: Tensor
+
+    @property
+    def fused(self) -> SoftmaxOnDevice:
+        """What kernels must know of the loss."""
+        return self
+
+
+def softmax_numbers(fused: object, device: torch.device) -> Tensor | None:
+    """Return gamma, b and the low plateaus on a device; None where there is no kernel for them."""
+    if device.type != "cuda" or _softmax_kernels(device) is None:
+        return None
+    if isinstance(fused, SoftmaxOnDevice):
+        return fused.numbers
+    if not isinstance(fused, FusedSoftmax):
+        return None
+    return _on_device((float(fused.gamma), float(fused.b), *fused.low.tolist()), device)
+
+
 @lru_cache(maxsize=8)
-def _lowest(low: tuple[float, ...], device: torch.device) -> Tensor:
-    return torch.tensor(low, dtype=torch.float64, device=device)
+def _on_device(numbers: tuple[float, ...], device: torch.device) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.float64, device=device)
 
 
-def _known(fused: object, raw: Tensor) -> DeviceKernels | None:
-    """Return the kernels where they compute a loss for scores."""
-    here = isinstance(fused, FusedSoftmax) and raw.is_cuda and raw.is_contiguous()
-    return _softmax_kernels(raw.device) if here and len(raw) < 2**31 else None
-
-
-def _softmax_parameters(fused: FusedSoftmax, raw: Tensor) -> tuple[Tensor, float, float, int, int]:
-    low = _lowest(tuple(fused.low.tolist()), raw.device)
-    return low, float(fused.b), float(fused.gamma), *raw.shape
+def _known(fused: object, raw: Tensor) -> tuple[DeviceKernels, Tensor] | None:
+    """Return kernels and the parameters of a loss, where they compute it for scores."""
+    if not (raw.is_cuda and raw.is_contiguous() and len(raw) < 2**31):
+        return None
+    run, numbers = _softmax_kernels(raw.device), softmax_numbers(fused, raw.device)
+    return None if run is None or numbers is None else (run, numbers)
 
 
 def _blocks(run: DeviceKernels, raw: Tensor) -> int:
@@ -202,22 +231,24 @@ def softmax_residual(
     fused: object, y: Tensor, raw: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor] | None:
     """Return the weighted loss and its derivative by each score; None where there is no kernel."""
-    run = _known(fused, raw)
-    if run is None or not isinstance(fused, FusedSoftmax):
+    known = _known(fused, raw)
+    if known is None:
         return None
+    run, numbers = known
     residual, blocks = torch.empty_like(raw), _blocks(run, raw)
     partial = torch.empty(blocks, dtype=torch.float64, device=raw.device)
-    parameters = _softmax_parameters(fused, raw)
-    run("softmax_residual", blocks, raw, y, weight.contiguous(), *parameters, residual, partial)
+    given = raw, y, weight.contiguous(), numbers, *raw.shape
+    run("softmax_residual", blocks, *given, residual, partial)
     return partial.sum(), residual
 
 
 def softmax_fisher(fused: object, raw: Tensor, weight: Tensor) -> Tensor | None:
     """Return the weighted Fisher information of each score; None where there is no kernel."""
-    run = _known(fused, raw)
-    if run is None or not isinstance(fused, FusedSoftmax):
+    known = _known(fused, raw)
+    if known is None:
         return None
+    run, numbers = known
     out = torch.empty_like(raw)
-    parameters = _softmax_parameters(fused, raw)
-    run("softmax_fisher", _blocks(run, raw), raw, weight.contiguous(), *parameters, out)
+    given = raw, weight.contiguous(), numbers, *raw.shape
+    run("softmax_fisher", _blocks(run, raw), *given, out)
     return out

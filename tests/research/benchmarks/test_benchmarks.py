@@ -64,6 +64,7 @@ NAMES = {
     "gpu-classes",
     "gpu-large",
     "gpu-small",
+    "gpu-recorded",
     "gpu-search",
     "dask-overhead",
     "dask-partitions",

@@ -22,6 +22,8 @@ Rows = NDArray[np.intp]
 
 # A direction of the kernel below this share of the largest is rounding.
 RANK_TOL = 1e-12
+# Eigenvalues closer to one another than this share of them are equal but for rounding.
+_EQUAL = 1e-9
 # Pivots drawn at a time. More are fewer products of larger matrices, but older residuals.
 _BATCH = 64
 
@@ -48,10 +50,25 @@ def spectral_basis(gram: Gram, rows: Rows, rkhs: bool, tol: float = RANK_TOL) ->
         _check_definite(values)
     kept = (values if rkhs else np.abs(values)) > tol * largest
     order = np.flatnonzero(kept)[::-1].copy()
-    vectors = vectors[:, order]
+    vectors = _settled(gram, values[order], vectors[:, order])
     if rkhs:
         vectors = gram.algebra.times_columns(vectors, 1.0 / np.sqrt(values[order]))
     return Basis(rows, vectors)
+
+
+def _settled(gram: Gram, values: Floats, vectors: Matrix) -> Matrix:
+    """Return eigenvectors of which those of equal eigenvalues depend on the rows alone.
+
+    The last bit chooses among them otherwise, as for rows far from all others, and a
+    preconditioner that is a diagonal leads each choice to another fit. The Cholesky factor of
+    the projection on their span is such a choice.
+    """
+    apart = np.abs(np.diff(values)) > _EQUAL * np.abs(values[1:])
+    for own in np.split(np.arange(len(values)), 1 + np.flatnonzero(apart)):
+        if len(own) > 1:
+            span = vectors[:, own]
+            vectors[:, own] = gram.algebra.pivoted(span @ span.T, _EQUAL)[0]
+    return vectors
 
 
 def check_definite(gram: Gram, rows: Rows) -> None:
@@ -85,7 +102,7 @@ def centre_basis(gram: Gram, centres: Rows, sample: Rows, rkhs: bool) -> Basis:
     features = gram.native(sample, centres)
     if transform is not None:
         features = features @ transform
-    vectors = gram.algebra.eigh(features.T @ features)[1]
+    vectors = _settled(gram, *gram.algebra.eigh(features.T @ features))
     # The largest first.
     vectors = vectors[:, np.arange(len(centres))[::-1].copy()]
     return Basis(centres, vectors if transform is None else transform @ vectors)

@@ -17,11 +17,19 @@ __device__ double column_total(const double* table, int rows, int columns, int j
 }
 """
 
+# Parameters of the loss, and behind them the strength of the penalty and the weight of all rows.
+# They lie on the device, where a recorded step reads them anew.
+_PARAMETERS = """
+#define PARAMETERS const double gamma = numbers[0], low_positive = numbers[1], \\
+    low_negative = numbers[2], span = numbers[3];
+"""
+
 # Parameters at the end of a step, and the plane they are in the units of the rows.
 _PREPARE = """
 extern "C" __global__ void prepare(
-    const double* theta, const double* step, double t, const double* centre,
+    const double* theta, const double* step, const double* length, const double* centre,
     const double* inverse, int d, int size, double* there, double* plane) {
+    const double t = *length;
     double own = 0.0;
     for (int j = threadIdx.x; j < d; j += blockDim.x) {
         const double u = theta[j] + t * step[j], coef = u * inverse[j];
@@ -42,8 +50,8 @@ extern "C" __global__ void prepare(
 _ROWS_PASS = """
 extern "C" __global__ void __launch_bounds__(256) rows_pass(
     const stored* X, int n, int d, const double* plane, const double* y, const double* weight,
-    double gamma, double low_positive, double low_negative, double span,
-    double* raw, double* partial) {
+    const double* numbers, double* raw, double* partial) {
+    PARAMETERS
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
     number coef[LANE], few[LANE];
     double gradient[LANE], value = 0.0, slope = 0.0;
@@ -120,16 +128,17 @@ extern "C" __global__ void __launch_bounds__(256) rows_pass(
 }
 """
 
-# Value and gradient in unit-free coordinates, and slopes along the step before and after it.
+# Value and gradient in unit-free coordinates, and the slope along the step.
 _FINISH = """
 extern "C" __global__ void __launch_bounds__(1024) finish(
     const double* partial, int blocks, int d, int size, const double* there, const double* step,
-    const double* before, const double* centre, const double* inverse, double l2,
+    const double* centre, const double* inverse, const double* numbers,
     double* gradient, double* head) {
+    const double l2 = numbers[4];
     __shared__ double part[4][256];
     __shared__ double slope;
     const int column = threadIdx.x & 255, group = threadIdx.x >> 8, columns = d + 2;
-    double value = 0.0, ahead = 0.0, behind = 0.0;
+    double value = 0.0, ahead = 0.0;
     for (int first = 0; first < columns; first += 256) {
         const int c = first + column, j = c - 2;
         double own = 0.0;
@@ -147,21 +156,18 @@ extern "C" __global__ void __launch_bounds__(1024) finish(
             if (c == 1 && size > d) {
                 gradient[d] = own;
                 ahead += own * step[d];
-                behind += before[d] * step[d];
             }
             if (j >= 0) {
                 const double u = there[j], found = (own - slope * centre[j]) * inverse[j] + l2 * u;
                 gradient[j] = found;
                 value += 0.5 * l2 * u * u;
                 ahead += found * step[j];
-                behind += before[j] * step[j];
             }
         }
     }
     value = all_threads(value);
     ahead = all_threads(ahead);
-    behind = all_threads(behind);
-    if (threadIdx.x == 0) { head[0] = value; head[1] = ahead; head[2] = behind; }
+    if (threadIdx.x == 0) { head[0] = value; head[1] = ahead; }
 }
 """
 
@@ -170,8 +176,8 @@ extern "C" __global__ void __launch_bounds__(1024) finish(
 _CURVE = """
 extern "C" __global__ void curve(
     const double* raw, const double* y, const double* weight, const double* length,
-    double gamma, double low_positive, double low_negative, double span, int expected, int n,
-    double* bend, double* totals) {
+    const double* numbers, int expected, int n, double* bend, double* totals) {
+    PARAMETERS
     double sum = 0.0, share = 0.0, count = 0.0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (long long)gridDim.x * blockDim.x) {
@@ -247,7 +253,9 @@ extern "C" __global__ void pick(
 _DIAGONAL = """
 extern "C" __global__ void diagonal(
     double* matrix, int size, int d, const double* totals, int blocks, double share,
-    double least, double l2, double* out) {
+    double least, double lowest, const double* numbers, double* out) {
+    const double l2 = numbers[4], total = numbers[5];
+    least *= total > lowest ? total : lowest;
     const double mean = share * column_total(totals, blocks, 3, 0) / size;
     for (int j = threadIdx.x; j < size; j += blockDim.x)
         out[j] = matrix[(long long)j * size + j]
@@ -334,7 +342,7 @@ def source(loss: str, stored: str, number: str, lane: int, rows: int) -> str:
         f"#define LANE {lane}\n#define ROWS {rows}\n"
     )
     parts = (
-        SUMS, _TOTAL, _PREPARE, _ROWS_PASS, _FINISH, _CURVE, _REACH, _PICK, _DIAGONAL, _MOMENTS,
-        _LENGTHS,
+        SUMS, _TOTAL, _PARAMETERS, _PREPARE, _ROWS_PASS, _FINISH, _CURVE, _REACH, _PICK,
+        _DIAGONAL, _MOMENTS, _LENGTHS,
     )  # fmt: skip
     return head + loss + "".join(parts)

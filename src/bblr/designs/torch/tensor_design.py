@@ -80,7 +80,7 @@ class TorchDesign(Design):
         self.n_rows, self.n_features = sum(map(len, self.parts)), self.parts[0].shape[1]
         self._narrow = narrow or self.parts[0].dtype == torch.float64
         self._block = _BLOCK
-        self._scratch: dict[str, Tensor] = {}
+        self._scratch: dict[str, Any] = {}
         self._known_units: tuple[Floats, Tensor] | None = None
         self._known_varying: tuple[Floats, tuple[TorchDesign, Floats, Floats]] | None = None
 
@@ -212,8 +212,8 @@ class TorchDesign(Design):
             plane = torch.cat([own.double(), level.reshape(1)])
             raw = torch.empty(self.n_rows, dtype=torch.float64, device=self.device)
             partial = raw.new_empty((run.blocks, self.n_features + 2))
-            (X,), numbers = self.parts, list(known.values())
-            rows_pass(run, X, plane, y, weight, numbers, raw, partial)
+            (X,) = self.parts
+            rows_pass(run, X, plane, y, weight, self._sent(*known.values()), raw, partial)
             return partial.sum(dim=0), raw
         scores = []
         total: Any = 0.0
@@ -324,7 +324,7 @@ class TorchDesign(Design):
         loss = settings["loss"]
         if loss.n_scores > 1:
             own = {name: settings[name] for name in ("y", "weight", "loss", "l2", "unit")}
-            return TensorScores(run, origin, inverse, fit_intercept, **own)
+            return TensorScores(run, origin, inverse, fit_intercept, **own, scratch=self._scratch)
         if not dense:
             return None
         given = run, self._picked, origin, inverse, square_norm, fit_intercept
@@ -332,7 +332,8 @@ class TorchDesign(Design):
         if kernels is None or known is None:
             return TensorObjective(*given, **settings)
         return DeviceObjective(
-            *given, **settings, kernels=kernels, X=self.parts[0], numbers=list(known.values()),
+            *given, **settings, kernels=kernels, X=self.parts[0],
+            numbers=self._sent(*known.values(), settings["l2"], settings["total"]),
             scratch=self._scratch,
         )  # fmt: skip
 
@@ -351,6 +352,10 @@ class TorchDesign(Design):
         if self._known_units is None or self._known_units[0] is not centre:
             self._known_units = centre, self._constants(centre, 1.0 / scale)
         return self._known_units[1]
+
+    def _sent(self, *numbers: float) -> Tensor:
+        """Return numbers on the device."""
+        return torch.tensor(numbers, dtype=torch.float64, device=self.device)
 
     def _constants(self, *arrays: Floats) -> Tensor:
         """Return arrays on the device, sent in one message."""

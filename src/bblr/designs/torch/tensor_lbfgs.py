@@ -2,35 +2,31 @@
 
 A quasi-Newton step is a sum of remembered steps, of preconditioned changes of the gradient and of
 the preconditioned gradient. Their factors follow from inner products, which are asked for together
-with the value: one question a step.
+with the value: one question a step. What a step does on the device is recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from bblr._numeric.device_code import Recorded
 from bblr.designs.base import Floats
 from bblr.designs.rows import Vector
 from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, Rules
 from bblr.losses import Loss
+from bblr.losses.torch_fused import SoftmaxOnDevice, softmax_numbers
 
 Tensor = torch.Tensor
 
-
-class Here(NamedTuple):
-    """Parameters, with what is asked for: the value, inner products and the parameters."""
-
-    theta: Tensor
-    gradient: Tensor
-    drawn: Tensor  # the preconditioned gradient
-    raw: Tensor
-    told: Floats
+# Rows of the table of a walk: a step, the gradient where it leads and the same preconditioned,
+# both where it begins, and behind them the steps and preconditioned changes that are remembered.
+_STEP, _GRADIENT, _DRAWN, _OLD_GRADIENT, _OLD_DRAWN, _PAIRS = range(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +51,29 @@ class TensorScores:
         Strength of the penalty.
     unit : float
         What tolerances are counted in.
+    scratch : dict
+        Keeps a walk that is recorded.
     """
 
-    run: Callable[[Tensor, Tensor, Vector, Vector, Loss], tuple[Tensor, Tensor]]
+    run: Callable[[Tensor, Tensor, Vector, Vector, Any], tuple[Tensor, Tensor]]
     centre: Tensor
     inverse: Tensor
     fit_intercept: bool
     y: Tensor
     weight: Tensor
-    loss: Loss
-    l2: float
+    loss: Loss | SoftmaxOnDevice
+    l2: Any
     unit: float
+    scratch: dict[str, Any]
 
-    def place(self, there: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def place(self, there: Tensor, run: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Return value, gradient and scores at parameters, a row for each score."""
         d, classes = len(self.centre), len(there)
         u = there[:, :d]
         coef = u * self.inverse
         shift = there[:, d] if self.fit_intercept else 0.0
         level = shift - coef @ self.centre
-        sums, raw = self.run(coef.T, level, self.y, self.weight, self.loss)
+        sums, raw = run(coef.T, level, self.y, self.weight, self.loss)
         slopes = sums[1 : 1 + classes, None]
         pulled = sums[1 + classes :].reshape(classes, d) - slopes * self.centre
         gradient = torch.addcmul(self.l2 * u, pulled, self.inverse)
@@ -89,88 +88,218 @@ class TensorScores:
 
         `precondition` makes a :class:`bblr.curvature.SharedEigenvectors` of the scores.
         """
-        start = torch.as_tensor(theta, device=self.centre.device)
-        value, gradient, raw = self.place(start)
-        inverse = _Inverse(precondition(raw), start.device)
-        drawn = inverse(gradient)
-        told = torch.stack([value, (drawn * gradient).sum()])
-        first = Here(start, gradient, drawn, raw, told.cpu().numpy())
-        return _Descent(self, inverse, rules, memory).run(first, theta)
+        walk = self._walk(theta.shape, memory)
+        try:
+            raw = walk.start(self.run, theta)
+            walk.precondition(precondition(raw))
+            return _Descent(walk, self.unit, rules).run()
+        finally:
+            # It reads the rows of the design that keeps the walk, which would refer to itself.
+            walk.run = _nowhere
+
+    def _walk(self, shape: tuple[int, ...], memory: int) -> _Walk:
+        """Return a walk by this objective: the same for all with the same rows."""
+        device = self.centre.device
+        numbers = softmax_numbers(self.loss.fused, device)
+        if numbers is None:
+            return _Walk(self, shape, memory, is_recorded=False)
+        walk: _Walk | None = self.scratch.get("scores")
+        if walk is None or not walk.fits(self, shape, memory):
+            both = torch.cat([numbers, numbers[:1]])
+            apart = replace(self, run=_nowhere, scratch={}, weight=self.weight.clone())
+            known = replace(apart, loss=SoftmaxOnDevice(both), l2=both[-1])
+            walk = self.scratch["scores"] = _Walk(known, shape, memory, is_recorded=True)
+        walk.objective.loss.fused.numbers[:-1].copy_(numbers)
+        walk.objective.l2.fill_(self.l2)
+        walk.objective.weight.copy_(self.weight)
+        return walk
 
 
-class _Inverse:
-    """An approximate inverse Hessian on the device, see `SharedEigenvectors`."""
+def _nowhere(*_: Any) -> Any:
+    raise NotImplementedError("a walk is told with each step how to read the rows")
 
-    def __init__(self, shared: Any, device: torch.device) -> None:
-        def there(values: Floats) -> Tensor:
-            return torch.as_tensor(values, device=device)
 
-        self.vectors = None if shared.vectors is None else there(shared.vectors)
-        self.diagonal = there(np.maximum(shared.diagonal, 1e-300))
-        self.totals = there(shared.totals)[:, None]
-        self.fit_intercept = shared.fit_intercept
+class _Walk:
+    """The parameters where a descent is, those where a step leads, and the pairs it remembers.
 
-    def __call__(self, gradient: Tensor) -> Tensor:
-        own = gradient[:, : self.diagonal.shape[1]]
-        if self.vectors is None:
-            own = own / self.diagonal
+    All tensors stay where they are, so that the work of a step can be recorded.
+    """
+
+    def __init__(
+        self, objective: TensorScores, shape: tuple[int, ...], memory: int, is_recorded: bool
+    ) -> None:
+        self.objective: Any = objective
+        self.shape, self.memory = shape, memory
+        self.run: Any = _nowhere
+        self._device, self._is_recorded = objective.centre.device, is_recorded
+        (classes, size), d = shape, len(objective.centre)
+        self._table = self._new(_PAIRS + 2 * memory, classes * size)
+        self._here, self._there = self._new(*shape), self._new(*shape)
+        # Factors of the preconditioned gradient, steps and changes; the length of the step.
+        self._factors = self._new(2 + 2 * memory)
+        self._asked = self._message(len(self._factors))
+        self._told = self._message(1 + 3 * len(self._table) + classes * size)
+        # The inverse of a curvature, see `SharedEigenvectors`.
+        self._vectors: Tensor | None = None
+        self._diagonal, self._totals = self._new(classes, d), self._new(classes, 1)
+        self._going, self._telling = self._record(), self._record()
+
+    def _new(self, *shape: int) -> Tensor:
+        return torch.zeros(shape, dtype=torch.float64, device=self._device)
+
+    def _message(self, size: int) -> Tensor:
+        """Return numbers that the device reads or writes where they are."""
+        return torch.zeros(size, dtype=torch.float64, pin_memory=self._device.type == "cuda")
+
+    def _record(self) -> Recorded:
+        return Recorded(self._device, self._is_recorded)
+
+    def fits(self, objective: TensorScores, shape: tuple[int, ...], memory: int) -> bool:
+        """Whether the labels and units are the same, in the same place."""
+        own, read = self.objective, ("centre", "inverse", "y")
+        return (
+            (self.shape, self.memory) == (shape, memory)
+            and own.fit_intercept == objective.fit_intercept
+            and all(getattr(own, k).data_ptr() == getattr(objective, k).data_ptr() for k in read)
+        )
+
+    def start(self, run: Any, theta: Floats) -> Tensor:
+        """Begin at some parameters; return the scores."""
+        self.run = run
+        self._here.copy_(torch.as_tensor(theta))
+        self._table.zero_()
+        self._asked.zero_()
+        self._going(self._go)
+        return self._raw
+
+    def precondition(self, inverse: Any) -> None:
+        """Set the inverse of a curvature."""
+        if (inverse.vectors is None) != (self._vectors is None):
+            self._vectors = None if inverse.vectors is None else self._new(*inverse.vectors.shape)
+            self._telling = self._record()
+        if self._vectors is not None:
+            self._vectors.copy_(torch.as_tensor(inverse.vectors))
+        self._diagonal.copy_(torch.as_tensor(np.maximum(inverse.diagonal, 1e-300)))
+        self._totals.copy_(torch.as_tensor(inverse.totals)[:, None])
+
+    def _go(self) -> None:
+        """Make a step, and evaluate where it leads."""
+        self._factors.copy_(self._asked, non_blocking=True)
+        step = self._factors[:-1] @ self._table[_OLD_DRAWN:]
+        torch.addcmul(self._here, step.reshape(self.shape), self._factors[-1], out=self._there)
+        self._value, gradient, self._raw = self.objective.place(self._there, self.run)
+        torch.stack([step, gradient.reshape(-1)], out=self._table[: _GRADIENT + 1])
+
+    def _tell(self) -> None:
+        """Precondition the gradient; tell inner products with it, its change and the step."""
+        gradient = self._table[_GRADIENT].reshape(self.shape)
+        own = gradient[:, : self._diagonal.shape[1]]
+        if self._vectors is None:
+            own = own / self._diagonal
         else:
-            own = (own @ self.vectors).div_(self.diagonal) @ self.vectors.T
-        if not self.fit_intercept:
-            return own
-        return torch.cat([own, gradient[:, -1:] / self.totals], dim=1)
+            own = (own @ self._vectors).div_(self._diagonal) @ self._vectors.T
+        if self.objective.fit_intercept:
+            own = torch.cat([own, gradient[:, -1:] / self._totals], dim=1)
+        self._table[_DRAWN].copy_(own.reshape(-1))
+        change = self._table[_GRADIENT] - self._table[_OLD_GRADIENT]
+        some = torch.stack([self._table[_GRADIENT], change, self._table[_STEP]])
+        products = (some @ self._table.T).reshape(-1)
+        told = torch.cat([self._value.reshape(1), products, self._there.reshape(-1)])
+        self._told.copy_(told, non_blocking=True)
+
+    def answer(self) -> Reached:
+        """Return what there is where the last step has led."""
+        self._telling(self._tell)
+        if self._device.type == "cuda":
+            torch.cuda.current_stream(self._device).synchronize()
+        numbers, end = self._told.numpy(), 1 + 3 * len(self._table)
+        by_gradient, by_change, by_step = numbers[1:end].reshape(3, -1).copy()
+        theta = numbers[end:].copy()
+        return Reached(float(numbers[0]), by_gradient, by_change, by_step[_STEP], theta)
+
+    def attempt(self, factors: Floats, t: float) -> Reached:
+        """Go t times a step, which is a sum of what the table has behind the gradients."""
+        asked = self._asked.numpy()
+        asked[:-1], asked[-1] = factors, t
+        self._going(self._go)
+        return self.answer()
+
+    def remember(self, number: int, t: float) -> None:
+        """Keep t times the last step, and the change of the preconditioned gradient."""
+        table, k = self._table, _PAIRS + number
+        torch.mul(table[_STEP], t, out=table[k])
+        torch.sub(table[_DRAWN], table[_OLD_DRAWN], out=table[k + self.memory])
+
+    def take(self) -> None:
+        """Go where the last step led."""
+        self._here.copy_(self._there)
+        self._table[_OLD_GRADIENT : _OLD_DRAWN + 1] = self._table[_GRADIENT : _DRAWN + 1]
+        self.raw = self._raw.clone()
+
+
+class Reached(NamedTuple):
+    """What the device tells of a place.
+
+    The products are those of the rows of the table with the gradient and with its change.
+    """
+
+    value: float
+    by_gradient: Floats
+    by_change: Floats
+    length: float  # squared, of the step that led there
+    theta: Floats
 
 
 class _Descent:
-    """What a descent remembers: `pairs` of steps and preconditioned changes, and their products.
+    """What a descent knows of the pairs: their inner products.
 
     Of remembered steps s and changes y of the gradient, `along` has s_i'y_j for j no older than i,
     and `bent` y_i'P y_j; P is the preconditioner. With the gradient g, `steps` has s_i'g and
-    `changes` y_i'P g.
+    `changes` y_i'P g. `order` says where in the table a pair is, the oldest first.
     """
 
-    def __init__(self, objective: TensorScores, inverse: _Inverse, rules: Rules, memory: int):
-        self.objective, self.inverse, self.rules, self.memory = objective, inverse, rules, memory
+    def __init__(self, walk: _Walk, unit: float, rules: Rules) -> None:
+        self.walk, self.unit, self.rules = walk, unit, rules
         self.clear()
 
     def clear(self) -> None:
         """Forget all pairs."""
-        self.vectors: list[tuple[Tensor, Tensor]] = []
+        self.order: list[int] = []
         self.along = self.bent = np.zeros((0, 0))
         self.steps = self.changes = np.zeros(0)
 
-    def run(self, here: Here, theta: Floats) -> Any:
-        """Descend from a start."""
-        rules = self.rules
-        value, self.pull = (float(number) for number in here.told)
+    def run(self) -> Any:
+        """Descend from the start of the walk."""
+        rules, walk = self.rules, self.walk
+        here = walk.answer()
+        walk.take()
+        self.pull = here.by_gradient[_DRAWN]
         n_iter, reason = 0, LIMIT
         while n_iter < rules.max_iter:
-            factors = self._factors()
-            slope = self._slope(factors)
-            if rules.caution * -0.5 * slope <= rules.tol * (self.objective.unit + abs(value)):
+            scale, a, b = self._factors()
+            slope = -float(scale * self.pull - a @ self.changes + b @ self.steps)
+            if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(here.value)):
                 reason = CONVERGED
                 break
-            direction = self._direction(factors, here)
-            found = self._search(here, direction, value, slope)
+            found = self._search(self._placed(scale, a, b), here.value, slope)
             n_iter += 1
             if found is None:
-                if not self.vectors:
+                if not self.order:
                     reason = STUCK
                     break
                 self.clear()
                 continue
-            t, there = found
-            self._remember(here, there, direction, t)
-            here, value = there, float(there.told[0])
-            theta = there.told[-theta.size :].reshape(theta.shape)
-        return np.array(theta).ravel(), value, here.raw, n_iter, reason
+            self._remember(*found)
+            walk.take()
+            here = found[1]
+        return here.theta, here.value, walk.raw, n_iter, reason
 
     def _factors(self) -> tuple[float, Floats, Floats]:
         """Return the factors of the preconditioned gradient, of its changes and of the steps.
 
         This is the two-loop recursion, on inner products.
         """
-        count = len(self.vectors)
+        count = len(self.order)
         a, b = np.zeros(count), np.zeros(count)
         if not count:
             return 1.0, a, b
@@ -183,73 +312,58 @@ class _Descent:
             b[i] = a[i] - product / self.along[i, i]
         return scale, scale * a, b
 
-    def _slope(self, factors: tuple[float, Floats, Floats]) -> float:
-        scale, a, b = factors
-        return -float(scale * self.pull - a @ self.changes + b @ self.steps)
+    def _placed(self, scale: float, a: Floats, b: Floats) -> Floats:
+        """Return the factors of a step where the table has what they belong to."""
+        steps, changes = np.zeros(self.walk.memory), np.zeros(self.walk.memory)
+        steps[self.order], changes[self.order] = -b, a
+        return np.r_[-scale, steps, changes]
 
-    def _direction(self, factors: tuple[float, Floats, Floats], here: Here) -> Tensor:
-        scale, a, b = factors
-        if not self.vectors:
-            return -here.drawn
-        parts = [here.drawn, *(c for _, c in self.vectors), *(s for s, _ in self.vectors)]
-        weights = torch.as_tensor(np.r_[-scale, a, -b], device=here.theta.device)
-        table = torch.stack(parts)
-        return (weights @ table.reshape(len(parts), -1)).reshape(here.theta.shape)
-
-    def _place(self, here: Here, direction: Tensor, t: float) -> Here:
-        """Return what there is after a step: one message."""
-        theta = torch.add(here.theta, direction, alpha=t)
-        value, gradient, raw = self.objective.place(theta)
-        drawn = self.inverse(gradient)
-        known = [direction, here.drawn, drawn, here.gradient, gradient]
-        known += [s for s, _ in self.vectors] + [c for _, c in self.vectors]
-        table = torch.stack(known).reshape(len(known), -1)
-        both = torch.stack([gradient, gradient - here.gradient]).reshape(2, -1)
-        length = direction.square().sum()
-        told = [value[None], length[None], (both @ table.T).reshape(-1), theta.reshape(-1)]
-        return Here(theta, gradient, drawn, raw, torch.cat(told).cpu().numpy())
-
-    def _search(
-        self, here: Here, direction: Tensor, value: float, slope: float
-    ) -> tuple[float, Here] | None:
-        """Return a length of the step that is low and flat enough, and what there is."""
+    def _search(self, factors: Floats, value: float, slope: float) -> tuple[float, Reached] | None:
+        """Go along a step to a place that is low and flat enough; return how far, and it."""
         rules, best = self.rules, None
         low, high, t = 0.0, float("inf"), 1.0
         for _ in range(rules.tries):
-            there = self._place(here, direction, t)
-            if not there.told[0] <= value + rules.armijo * t * slope:
+            tried, there = t, self.walk.attempt(factors, t)
+            if not there.value <= value + rules.armijo * t * slope:
                 high = t
                 t = 0.5 * (low + high)
             else:
-                best = t, there
-                if there.told[2] >= rules.wolfe * slope or t > 1e6:
+                best = tried, there
+                if there.by_gradient[_STEP] >= rules.wolfe * slope or t > 1e6:
                     break
                 low = t
                 t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
             if high - low < 1e-12 * max(1.0, low):
                 break
-        return best
+        if best is None or best[0] == tried:
+            return best
+        return best[0], self.walk.attempt(factors, best[0])
 
-    def _remember(self, here: Here, there: Here, direction: Tensor, t: float) -> None:
+    def _remember(self, t: float, there: Reached) -> None:
         """Add a step to the pairs, and keep what is known of the gradient at its end."""
-        count = len(self.vectors)
-        # Products of what `_place` lists with the gradient, and with its change.
-        by_gradient, by_change = there.told[2 : 2 + 2 * (5 + 2 * count)].reshape(2, -1)
-        self.pull = float(by_gradient[2])
-        self.steps, self.changes = by_gradient[5:].reshape(2, count)
-        product, change = t * by_change[0], by_change[4] - by_change[3]
-        if not product > 1e-10 * t * sqrt(there.told[1] * max(change, 0.0)):
+        memory, order = self.walk.memory, list(self.order)
+        by_gradient, by_change = there.by_gradient, there.by_change
+        pairs = by_gradient[_PAIRS:].reshape(2, memory)
+        self.pull = by_gradient[_DRAWN]
+        self.steps, self.changes = pairs[:, order]
+        product = t * by_change[_STEP]
+        change = by_change[_GRADIENT] - by_change[_OLD_GRADIENT]
+        if not product > 1e-10 * t * sqrt(there.length * max(change, 0.0)):
             return
-        steps, changes = by_change[5:].reshape(2, count)
-        self.vectors.append((t * direction, there.drawn - here.drawn))
+        steps, changes = by_change[_PAIRS:].reshape(2, memory)[:, order]
+        bent = by_change[_DRAWN] - by_change[_OLD_DRAWN]
         self.along = _grown(self.along, np.r_[steps, product])
-        self.bent = _grown(self.bent, np.r_[changes, by_change[2] - by_change[1]])
-        self.steps = np.r_[self.steps, t * by_gradient[0]]
-        self.changes = np.r_[self.changes, by_change[2]]
-        if count == self.memory:
-            del self.vectors[0]
+        self.bent = _grown(self.bent, np.r_[changes, bent])
+        self.steps = np.r_[self.steps, t * by_gradient[_STEP]]
+        self.changes = np.r_[self.changes, by_change[_DRAWN]]
+        if len(order) == memory:
+            free = self.order.pop(0)
             self.along, self.bent = self.along[1:, 1:], self.bent[1:, 1:]
             self.steps, self.changes = self.steps[1:], self.changes[1:]
+        else:
+            free = len(order)
+        self.order.append(free)
+        self.walk.remember(free, t)
 
 
 def _grown(matrix: Floats, column: Floats) -> Floats:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from bblr._numeric.device_code import Recorded
 from bblr.designs.base import Floats
 from bblr.designs.rows import Vector
 from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, Rules
@@ -71,12 +72,9 @@ class TensorObjective:
         """Return parameters on the device."""
         return torch.as_tensor(theta, device=self.centre.device)
 
-    def place(self, theta: Tensor, step: Tensor, t: float, before: Tensor) -> Place:
-        """Return what there is at theta + t * step, in one pass over the rows.
-
-        `before` is the gradient at theta.
-        """
-        there = torch.add(theta, step, alpha=t)
+    def place(self, theta: Tensor, step: Tensor, length: Tensor) -> Place:
+        """Return what there is at theta + length * step, in one pass over the rows."""
+        there = torch.addcmul(theta, step, length)
         u = there[: len(self.centre)]
         coef = u * self.inverse
         intercept = there[-1] if self.fit_intercept else 0.0
@@ -85,70 +83,39 @@ class TensorObjective:
         own = (pulled - slope * self.centre).mul_(self.inverse).add_(u, alpha=self.l2)
         gradient = torch.cat([own, slope]) if self.fit_intercept else own
         value = sums[0] + 0.5 * self.l2 * (u @ u)
-        head = torch.stack([value, gradient @ step, before @ step])
-        return Place(there, gradient, raw, torch.cat([head, there]))
+        return Place(there, gradient, raw, torch.stack([value, gradient @ step]))
 
     def start(self, theta: Any) -> Place:
         """Return what there is at some parameters."""
         theta = self.parameters(theta)
         nothing = torch.zeros_like(theta)
-        return self.place(theta, nothing, 0.0, nothing)
+        return self.place(theta, nothing, nothing[:1])
+
+    def walk(self) -> Walk:
+        """Return a walk by this objective."""
+        return Walk(self, Recorded(self.centre.device, is_possible=False))
 
     def newton_descent(self, theta: Floats, rules: Rules) -> Any:
         """Descend as :func:`bblr.designs.small_tables.newton_descent` does.
 
-        One question a step: whether it is worth taking, and good. While the answer is on its way,
-        the next step is worked out as if this one were both.
+        One question a step, on the value, the slopes and what the next step promises.
         """
-        here = self.start(theta)
-        known = asked(here.told)
-        step = self.newton_step(here) if rules.max_iter else here.theta
+        walk = self.walk()
+        here = walk.start(theta)
         n_iter, reason = 0, LIMIT
         while n_iter < rules.max_iter:
-            there = self.place(here.theta, step, 1.0, here.gradient)
-            answer = asked(there.told)
-            more = n_iter + 1 < rules.max_iter
-            following = self.newton_step(there) if more else step
-            value, found = float(known()[0]), answer()
-            slope = float(found[2])
-            if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(value)):
+            promised = rules.caution * -0.5 * here.slope
+            if promised <= rules.tol * (self.unit + abs(here.value)):
                 reason = CONVERGED
                 break
             n_iter += 1
-            best = self._along(here, step, value, slope, (there, answer), rules)
-            if best is None:
+            there = _along(walk, here, rules)
+            if there is None:
                 reason = STUCK
                 break
-            here, known = best
-            step = following if here is there or not more else self.newton_step(here)
-        numbers = known()
-        return np.array(numbers[3:]), float(numbers[0]), here.raw, n_iter, reason
-
-    def _along(
-        self, here: Place, step: Tensor, value: float, slope: float, first: Told, rules: Rules
-    ) -> Told | None:
-        """Return a place along a step that is low and flat enough; None if there is none.
-
-        The lengths tried are those of :func:`bblr.solvers.line_search.wolfe_step`.
-        """
-        low, high, t = 0.0, float("inf"), 1.0
-        best, trial = None, first
-        for _ in range(rules.tries):
-            there, found = trial[0], trial[1]()
-            if not found[0] <= value + rules.armijo * t * slope:
-                high = t
-                t = 0.5 * (low + high)
-            else:
-                best = trial
-                if found[1] >= rules.wolfe * slope or t > 1e6:
-                    break
-                low = t
-                t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
-            if high - low < 1e-12 * max(1.0, low):
-                break
-            there = self.place(here.theta, step, t, here.gradient)
-            trial = there, asked(there.told)
-        return best
+            walk.take()
+            here = there
+        return here.theta, here.value, walk.raw, n_iter, reason
 
     def newton_step(self, here: Place) -> Tensor:
         """Return a step by a sampled curvature that is never negative.
@@ -156,7 +123,7 @@ class TensorObjective:
         It is the matrix of :func:`bblr.curvature.newton`, and has the same diagonal added.
         """
         matrix, diagonal = self.system(
-            here.raw, False, self.most, 1e-3, 1e-6 * self.total / len(here.theta)
+            here.raw, False, self.most, 1e-3, 1e-6 / len(here.theta), 0.0
         )
         factor, failed = torch.linalg.cholesky_ex(matrix)
         half = torch.linalg.solve_triangular(factor, here.gradient[:, None], upper=False)
@@ -168,12 +135,13 @@ class TensorObjective:
         return -torch.where(failed == 0, found, gradient / diagonal)
 
     def system(
-        self, raw: Tensor, expected: bool, most: int, share: float, least: float
+        self, raw: Tensor, expected: bool, most: int, share: float, least: float, lowest: float
     ) -> tuple[Tensor, Tensor]:
         """Return the matrix of a curvature of about `most` rows, and its diagonal.
 
-        To the diagonal, a share of the mean curvature is added, or what is the least, and the
-        penalty. The curvature is the Fisher information if `expected`.
+        To the diagonal, the penalty is added, and a share of the mean curvature, or at least a
+        share of the weight of all rows, which counts as no less than the `lowest`. The curvature
+        is the Fisher information if `expected`.
         """
         weight = (
             fisher(self.loss, raw, self.weight)
@@ -184,7 +152,9 @@ class TensorObjective:
         Z = self.coordinates(rows)
         matrix = (Z * own[:, None]).T @ Z
         diagonal = matrix.diagonal()
-        diagonal += (weight.sum() * (share / len(matrix))).clamp_(min=least)
+        diagonal += (weight.sum() * (share / len(matrix))).clamp_(
+            min=least * max(self.total, lowest)
+        )
         diagonal[: len(self.centre)] += self.l2
         return matrix, diagonal
 
@@ -198,7 +168,7 @@ class TensorObjective:
 
         A billionth of the weight keeps it from being singular.
         """
-        matrix, _ = self.system(raw, True, most, 0.0, 1e-9 * max(self.total, 1.0))
+        matrix, _ = self.system(raw, True, most, 0.0, 1e-9, 1.0)
         d = len(self.centre)
         factor, failed = torch.linalg.cholesky_ex(matrix)
         one = torch.eye(len(matrix), dtype=torch.float64, device=matrix.device)
@@ -208,36 +178,112 @@ class TensorObjective:
 
 
 class Place(NamedTuple):
-    """Parameters with the gradient, the scores, and numbers to be asked for.
-
-    The numbers are the value, the slope along the step that led here, that at its start, and the
-    parameters.
-    """
+    """Parameters with gradient, scores, and both the value and the slope along the step there."""
 
     theta: Tensor
     gradient: Tensor
     raw: Tensor
-    told: Tensor
+    head: Tensor
 
 
-Told = tuple[Place, Callable[[], Floats]]
-"""A place, and what is asked of it."""
+class Told(NamedTuple):
+    """What the device tells of a place."""
+
+    value: float
+    ahead: float  # the slope along the step that led there
+    slope: float  # that along the step that leads on
+    theta: Floats
 
 
-def asked(numbers: Tensor) -> Callable[[], Floats]:
-    """Ask for numbers; return what waits for them, and for nothing the device is given later."""
-    found = numbers.to("cpu", non_blocking=True)
-    if not numbers.is_cuda:
-        return found.numpy
-    sent = torch.cuda.Event()
-    sent.record(torch.cuda.current_stream(numbers.device))
+class Walk:
+    """The place where a descent is, one where its step leads, and the step from there.
 
-    def answer() -> Floats:
-        sent.synchronize()
-        array: Floats = found.numpy()
-        return array
+    The tensors of both stay where they are, so that the work of a step can be recorded.
 
-    return answer
+    Parameters
+    ----------
+    objective : TensorObjective
+        What the steps are made by.
+    record : Recorded
+        A record of the work of a step.
+
+    Attributes
+    ----------
+    raw : tensor
+        The scores where the descent is.
+    """
+
+    def __init__(self, objective: TensorObjective, record: Recorded) -> None:
+        self.objective: Any = objective
+        self._record = record
+        device = objective.centre.device
+        size = len(objective.centre) + objective.fit_intercept
+        # Parameters, gradient and step.
+        self._here = torch.zeros(3, size, dtype=torch.float64, device=device)
+        self._there = torch.zeros_like(self._here)
+        self._length = torch.ones(1, dtype=torch.float64, device=device)
+        self._known_length = 1.0
+        self._told = torch.empty(3 + size, dtype=torch.float64, pin_memory=device.type == "cuda")
+
+    def _work(self) -> None:
+        """Evaluate the end of a step, and find the step from there."""
+        place = self.objective.place(self._here[0], self._here[2], self._length)
+        step = self.objective.newton_step(place)
+        torch.stack([place.theta, place.gradient, step], out=self._there)
+        slope = (place.gradient @ step)[None]
+        told = torch.cat([place.head, slope, place.theta])
+        self._told.copy_(told, non_blocking=True)
+        self._raw = place.raw
+
+    def start(self, theta: Floats) -> Told:
+        """Begin at some parameters."""
+        first = np.zeros(self._here.shape)
+        first[0] = theta
+        self._here.copy_(torch.as_tensor(first))
+        found = self.attempt(1.0)
+        self.take()
+        return found
+
+    def attempt(self, t: float) -> Told:
+        """Go so many steps ahead from where the descent is."""
+        if t != self._known_length:
+            self._length.fill_(t)
+            self._known_length = t
+        self._record(self._work)
+        if self._here.is_cuda:
+            torch.cuda.current_stream(self._here.device).synchronize()
+        value, ahead, slope, *_ = numbers = self._told.numpy().copy()
+        return Told(float(value), float(ahead), float(slope), numbers[3:])
+
+    def take(self) -> None:
+        """Go where the last step led."""
+        self._here.copy_(self._there)
+        self.raw = self._raw.clone()
+
+
+def _along(walk: Walk, here: Told, rules: Rules) -> Told | None:
+    """Go along a step to a place that is low and flat enough; None if there is none.
+
+    The lengths tried are those of :func:`bblr.solvers.line_search.wolfe_step`.
+    """
+    low, high, t = 0.0, float("inf"), 1.0
+    best: tuple[float, Told] | None = None
+    for _ in range(rules.tries):
+        tried, there = t, walk.attempt(t)
+        if not there.value <= here.value + rules.armijo * t * here.slope:
+            high = t
+            t = 0.5 * (low + high)
+        else:
+            best = tried, there
+            if there.ahead >= rules.wolfe * here.slope or t > 1e6:
+                break
+            low = t
+            t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
+        if high - low < 1e-12 * max(1.0, low):
+            break
+    if best is None or best[0] == tried:
+        return None if best is None else best[1]
+    return walk.attempt(best[0])
 
 
 @dataclass(frozen=True, eq=False)
