@@ -33,6 +33,7 @@ FOUND = [
     (772_000_079, "csr"),
     (772_000_098, "columns"),
     (773_000_207, "labels"),
+    (810_000_059, "rows"),
     (900_211, "device", "KernelBBLRClassifier"),
 ]
 

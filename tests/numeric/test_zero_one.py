@@ -43,6 +43,17 @@ def test_the_minimum_is_the_least_over_all_stretches():
     assert here == weight @ (y * raw <= 0) and errors < here
 
 
+def test_points_that_rounding_tells_apart_are_one():
+    """Between them is no stretch to go to, however few its errors seem to be."""
+    near = 1.0 + np.array([0.0, 1e-15, 3e-15])
+    # The first row improves at 1, the others get worse there: in between none were wrong.
+    raw, direction = np.r_[-near[0], near[1:]], np.array([1.0, -1.0, -1.0])
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        y = np.ones(3)[order]
+        step, errors, here = exact_line(raw[order], direction[order], y, y)
+        assert (step, errors, here) == (0.0, 1.0, 1.0)
+
+
 def test_lines_of_several_scores_against_a_fine_grid():
     rng = np.random.default_rng(4)
     for _ in range(200):

@@ -77,10 +77,13 @@ def _lowest_compiled(at, gain, here, left, slack):
         step = at[0] - 1.0
     k = 0
     while k < m:
-        point = at[k]
-        while k < m and at[k] == point:
+        # Points that rounding alone tells apart are one: their order is that of the rows.
+        while True:
+            point = at[k]
             running += gain[k]
             k += 1
+            if k == m or at[k] - point > _ROUNDING * abs(at[k]):
+                break
         middle = 0.5 * (point + at[k]) if k < m else point + 1.0
         nearer = best < here and running <= best + slack and abs(middle) < abs(step)
         if running < best - slack or nearer:
