@@ -94,6 +94,18 @@ def test_the_order_of_rows_does_not_matter():
     np.testing.assert_allclose(moved.log_odds, plain.log_odds[order], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_errors_of_scores_do_not_grow(seed):
+    """Few rows of many classes: there are about as many rates as rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 10, 170)
+    scores = np.eye(10)[truth] + 0.7 * rng.normal(size=(170, 10))
+    codes = np.where(rng.random(170) < 0.25, rng.integers(0, 10, 170), truth)
+    moved = scores * (1.0 + 1e-15 * rng.standard_normal(scores.shape))
+    one, two = (estimate_flips(some, codes, np.ones(170)) for some in (scores, moved))
+    np.testing.assert_allclose(one.posterior, two.posterior, rtol=0.0, atol=1e-9)
+
+
 def test_units_and_origins_of_scores_do_not_matter():
     scores, codes, _ = drawn(1000, np.array([0.6, 0.4]), 4.0, UNIFORM)
     plain = found(scores, codes)

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_circles
 from sklearn.tree import DecisionTreeClassifier
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from bblr import BBLRClassifier, KernelBBLRClassifier
-from bblr.audit import mixture, panel
+from bblr.audit import panel
 from bblr.audit.flips import estimate_flips
 from bblr.audit.held_out import labelled, make_folds
 
@@ -98,15 +98,17 @@ def test_a_smooth_classifier_sees_noise_where_no_line_divides_the_classes():
 
 
 def test_the_search_for_rates_keeps_to_one_thread(monkeypatch):
-    """The BLAS of SciPy took several times as long with more, for matrices of ten rows."""
-    seen, minimize = [], mixture.minimize
+    """Matrices of forty classes gain nothing by more, and wait for them where cores are busy."""
+    seen, eigh = [], np.linalg.eigh
 
-    def watched(*args, **kwargs):
+    def watched(matrix):
         pools = threadpool_info()
         seen.extend(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
-        return minimize(*args, **kwargs)
+        return eigh(matrix)
 
-    monkeypatch.setattr(mixture, "minimize", watched)
-    data = problem(classes=2)
-    estimate_flips(np.column_stack([-data.X[:, 0], data.X[:, 0]]), data.codes, np.ones(120))
+    monkeypatch.setattr(np.linalg, "eigh", watched)
+    rng = np.random.default_rng(0)
+    codes = np.arange(200) % 40
+    with threadpool_limits(2, user_api="blas"):
+        estimate_flips(3.0 * np.eye(40)[codes] + rng.normal(size=(200, 40)), codes, np.ones(200))
     assert seen and set(seen) == {1}

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from bblr._numeric.threads import one_blas_thread_for_rows
+from bblr._numeric.threads import one_blas_thread
 from bblr.audit.compiled_mixture import flip_pass
 from bblr.audit.models import Floats
 
@@ -27,7 +26,13 @@ _NO_DEVIATION = 0.01
 # Bounds on the sum of the weights.
 _LEAST_TOTAL, _MOST_TOTAL = 1.0, 1e9
 _STEPS, _HALVINGS, _DECREMENT, _FAR = 60, 30, 1e-4, 50.0
-_LEAST_CURVATURE = 1e-3
+# Where the function is not concave, the size of the curvature still scales a step. A small curvature
+# would multiply rounding errors; the search of flip rates goes on longer, and bears less of that.
+_LEAST_CURVATURE, _LEAST_IN_SEARCH = 0.1, 3.0
+# For the search of flip rates: most rounds, and the least gain of one, of each row's log-likelihood.
+_ROUNDS, _GAIN = 300, 1e-7
+# Share of the labels of a class that all others start from.
+_LEAST_RATE = 0.05
 _TINY = 1e-300
 
 
@@ -144,10 +149,7 @@ class Mixture:
         """Return the most likely sharpnesses and shifts at given rates, by Newton steps."""
         now = self.sums(flips, free)
         for _ in range(_STEPS):
-            # Where the function is not concave, the size of the curvature still scales the step.
-            curvature, axes = np.linalg.eigh(now.information)
-            scaled = (axes.T @ now.gradient) / np.maximum(np.abs(curvature), _LEAST_CURVATURE)
-            step = axes @ scaled
+            step = _newton_step(now, _LEAST_CURVATURE)
             if float(now.gradient @ step) < _DECREMENT:
                 break
             for _ in range(_HALVINGS):
@@ -166,34 +168,43 @@ class Mixture:
         """Return the most likely flip rates, given pseudo-counts by true class and label.
 
         Also the sharpnesses and shifts fitted with them; the search begins at the given ones and
-        stops early.
+        stops early. Rates follow from expected counts, as in expectation-maximisation, which damps
+        rounding errors: a quasi-Newton search of both has them grow until they choose its end.
         """
-        k, total = self.n_classes, self.total
-        off = ~np.eye(k, dtype=bool)
 
-        def unpack(x: Floats) -> Floats:
-            raw = np.zeros((k, k))
-            raw[off] = np.clip(x[2 * k :], -_FAR, _FAR)
-            found = np.exp(raw - raw.max(axis=1, keepdims=True))
-            return np.asarray(found / found.sum(axis=1, keepdims=True))
+        def at(flips: Floats, free: Floats) -> tuple[Sums, float]:
+            sums = self.sums(flips, free)
+            prior = float((pseudo_counts * np.log(np.maximum(flips, _TINY))).sum())
+            return sums, sums.value + prior
 
-        def evaluate(x: Floats) -> tuple[float, Floats]:
-            found = unpack(x)
-            sums = self.sums(found, x[: 2 * k], inform=False)
-            value = sums.value + float((pseudo_counts * np.log(np.maximum(found, _TINY))).sum())
-            counts = sums.moved + pseudo_counts
-            by_flips = counts - counts.sum(axis=1, keepdims=True) * found
-            return -value / total, -np.r_[sums.gradient, by_flips[off]] / total
+        # A rate of zero would stay there.
+        flips = np.maximum(flips, flips.diagonal()[:, None] * _LEAST_RATE / self.n_classes)
+        flips /= flips.sum(axis=1, keepdims=True)
+        now, value = at(flips, free)
+        for _ in range(_ROUNDS):
+            counts = now.moved + pseudo_counts
+            rates = counts / counts.sum(axis=1, keepdims=True)
+            step = _newton_step(now, _LEAST_IN_SEARCH)
+            for _ in range(_HALVINGS):
+                new, found = at(rates, free + step)
+                if found > value:
+                    break
+                step *= 0.5
+            else:
+                break
+            gain, value = found - value, found
+            flips, free, now = rates, free + step, new
+            if gain < _GAIN * self.total:
+                break
+        return flips, free
 
-        first = np.log(np.maximum(flips, _TINY))
-        first = np.maximum(first - np.diag(first)[:, None], np.log(0.05 / k))[off]
-        # SciPy's L-BFGS-B gives BLAS matrices of ten rows, whose threads take ten times as long.
-        with one_blas_thread_for_rows(k):
-            found = minimize(
-                evaluate, np.r_[free, first], jac=True, method="L-BFGS-B",
-                options={"maxiter": 300, "gtol": 1e-6, "ftol": 1e-7},
-            )  # fmt: skip
-        return unpack(found.x), found.x[: 2 * k]
+
+def _newton_step(sums: Sums, least: float) -> Floats:
+    """Return the step of the sharpnesses and shifts at given rates, no curvature below `least`."""
+    with one_blas_thread(len(sums.gradient)):
+        curvature, axes = np.linalg.eigh(sums.information)
+    scaled = (axes.T @ sums.gradient) / np.maximum(np.abs(curvature), least)
+    return np.asarray(axes @ scaled)
 
 
 def symmetric_flips(blind: float, n_classes: int) -> Floats:
