@@ -139,6 +139,19 @@ def test_wide_problems_of_several_scores_get_a_diagonal():
     np.testing.assert_allclose(found[:, -1], 1.0 / (50 * bend), rtol=1e-9)
 
 
+def test_rows_on_plateaus_leave_intercepts_some_curvature():
+    problem = wide(EVEN)
+    theta = np.zeros(problem.size)
+    theta[-1] = 40.0  # the third class is sure of every row
+    steps = [
+        problem.preconditioner(theta, None, least)(np.ones(problem.size)) for least in (0, 0.01)
+    ]
+    bare, kept = (step.reshape(3, -1) for step in steps)
+    np.testing.assert_array_equal(kept[:, :-1], bare[:, :-1])
+    np.testing.assert_allclose(kept[:, -1], 1.0 / (0.01 * 50), rtol=1e-12)
+    assert bare[:, -1].min() > 10.0 * kept[:, -1].max()
+
+
 @pytest.mark.parametrize("loss", [Logistic(), EVEN], ids=str)
 def test_uncorrelated_columns_need_no_more_than_a_diagonal(loss):
     problem = objective(loss)

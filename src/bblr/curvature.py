@@ -93,7 +93,7 @@ def sample_rows(size: int) -> int:
     return max(_MIN_ROWS, _ROWS_PER_PARAMETER * size)
 
 
-def curvature_of(objective: Curved) -> Callable[[Curved, Floats, Vector], Preconditioner]:
+def curvature_of(objective: Curved) -> Callable[[Curved, Floats, Vector, float], Preconditioner]:
     """Return the strategy that suits an objective."""
     return newton if objective.n_scores == 1 else shared_eigenvectors
 
@@ -103,10 +103,10 @@ def has_matrix(design: ScaledDesign) -> bool:
     return design.size <= _MAX_DENSE and not design.uncorrelated
 
 
-def newton(objective: Curved, theta: Floats, raw: Vector) -> Preconditioner:
+def newton(objective: Curved, theta: Floats, raw: Vector, least: float = 0.0) -> Preconditioner:
     """Return the inverse of the positive curvature of one score per row.
 
-    A mere diagonal is made of the Fisher information instead.
+    A mere diagonal is made of the Fisher information instead. Its own floor makes `least` idle.
     """
     design, rows, size = objective.design, objective.rows, objective.size
     dense = has_matrix(design)
@@ -154,10 +154,13 @@ class Cholesky:
         return np.asarray(dpotrs(self.factor, vector, lower=1)[0])
 
 
-def shared_eigenvectors(objective: Curved, theta: Floats, raw: Vector) -> SharedEigenvectors:
+def shared_eigenvectors(
+    objective: Curved, theta: Floats, raw: Vector, least: float = 0.0
+) -> SharedEigenvectors:
     """Return an approximate inverse of the Fisher information of several scores per row.
 
-    Interactions between scores are ignored.
+    Interactions between scores are ignored. The curvature by an intercept is not below `least`, as
+    a share of the weight of all rows.
     """
     design, rows = objective.design, objective.rows
     fisher = objective.fisher(raw)
@@ -169,6 +172,7 @@ def shared_eigenvectors(objective: Curved, theta: Floats, raw: Vector) -> Shared
     if not total > 1e-12 * objective.total:
         mean, total = objective.weight * 1e-3, 1e-3 * objective.total
     scale = totals / total
+    totals = np.maximum(totals, least * objective.total)
     d = design.n_features
     penalty = objective.penalty.curvature(objective.weights(theta)).reshape(len(totals), d)
     even = bool(np.ptp(penalty) == 0.0)

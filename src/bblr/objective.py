@@ -339,11 +339,16 @@ class Objective(Generic[LossT]):
             found.append(matrix)
         return found
 
-    def preconditioner(self, theta: Floats, raw: Vector | None = None) -> Preconditioner:
-        """Return the inverse of a curvature at theta that is never negative, penalty included."""
+    def preconditioner(
+        self, theta: Floats, raw: Vector | None = None, least: float = 0.0
+    ) -> Preconditioner:
+        """Return the inverse of a curvature at theta that is never negative, penalty included.
+
+        With several scores per row that by an intercept is not below `least`, as a share of the
+        weight of all rows.
+        """
         raw = self.scores(theta) if raw is None else raw
-        curvature: Callable[..., Preconditioner] = curvature_of(self)
-        return curvature(self, theta, raw)
+        return curvature_of(self)(self, theta, raw, least)
 
     @cached_property
     def unit(self) -> float:

@@ -29,8 +29,13 @@ class Preconditioned(Smooth, Protocol):
     def unit(self) -> float:
         """What tolerances are counted in."""
 
-    def preconditioner(self, theta: Floats, raw: Vector = None) -> Callable[[Floats], Floats]:
-        """Return an approximate inverse Hessian at theta."""
+    def preconditioner(
+        self, theta: Floats, raw: Vector = None, least: float = 0.0
+    ) -> Callable[[Floats], Floats]:
+        """Return an approximate inverse Hessian at theta.
+
+        Of several scores per row, none is taken to bend less by its intercept than `least`.
+        """
 
 
 class Scored(Protocol):
