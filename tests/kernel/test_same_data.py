@@ -68,6 +68,19 @@ def test_centres_do_not_ask_which_label_of_equal_rows_comes_first(penalty):
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("options", [{"prior": "learned"}, {"sparsity": "gauss-laplace"}], ids=str)
+def test_held_out_rows_do_not_ask_which_label_of_equal_rows_comes_first(classes, options):
+    rng = np.random.default_rng(2)
+    y = np.arange(90) % classes
+    X = np.round(rng.normal(size=(90, 2)) + 0.7 * y[:, None])
+    order = np.roll(np.arange(classes), 1)
+    model = KernelBBLRClassifier(l2=0.3, random_state=0, **options)
+    one, two = (clone(model).fit(X, labels).decision_function(X) for labels in (y, order[y]))
+    back = -two if classes == 2 else two[:, order]
+    np.testing.assert_allclose(one, back, atol=1e-8 * np.abs(one).max())
+
+
 def test_centres_of_given_folds_do_not_ask_for_the_order_of_rows():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2

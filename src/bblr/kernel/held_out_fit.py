@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from bblr.kernel.fit import KernelFit, KernelProblem
+from bblr._numeric.arrays import equal_rows
+from bblr.kernel.fit import ALL_CENTRES, KernelFit, KernelProblem
 from bblr.kernel.sparse_fit import SHARES, Promise
 from bblr.losses import Plateaus
 from bblr.training.cross_validation import Path
@@ -58,7 +59,9 @@ def learned_prior(
     mild = resolve_prior("mild", problem.y, problem.weight, n_classes, problem.fit_intercept)
     parts, places = [], []
     with monitor.task("learn plateaus", folds.n_splits):
-        for fold in map(Fold._make, folds.split(problem.y[:, None], problem.y)):
+        order = _order(problem)
+        for drawn in folds.split(order[:, None], problem.y[order]):
+            fold = Fold(*(np.sort(order[rows]) for rows in drawn))
             fitted = fit_part(problem.on_rows(fold.train), path._replace(prior=mild))
             parts.append(problem.held_out(fold, fitted).decision)
             places.append(fold.test)
@@ -94,7 +97,7 @@ def validated_shares(
     monitor : FitMonitor
         Reports each share, and may stop the trials.
     """
-    fold = _split(problem.y, int(rng.integers(2**31 - 1)))
+    fold = _split(problem.y, _order(problem), int(rng.integers(2**31 - 1)))
     part = problem.on_rows(fold.train)
     dense = fit_part(part, path)
     errors: list[float] = []
@@ -105,12 +108,34 @@ def validated_shares(
     return Promise(errors, float(problem.weight[fold.test].sum()), len(fold.test))
 
 
-def _split(y: NDArray[np.generic], seed: int) -> Fold:
+def _order(problem: KernelProblem) -> NDArray[np.intp]:
+    """Return the rows in an order that does not depend on what the classes are called.
+
+    Few rows are in the order of their values. Equal ones of several classes follow one another as
+    their classes are named; here, as the classes come in the order of all rows.
+    """
+    n = problem.gram.n_rows
+    first, place = equal_rows(problem.gram.X) if n <= ALL_CENTRES else (np.arange(n), np.arange(n))
+    if len(first) == n:
+        return np.arange(n)
+    kinds = np.unique(problem.y, return_inverse=True)[1]
+    where = np.full(len(first), n)
+    np.minimum.at(where, place, np.arange(n))
+    told = [
+        sorted(zip(where[place[rows]], problem.weight[rows], strict=True))
+        for rows in (kinds == k for k in range(kinds.max() + 1))
+    ]
+    rank = np.empty(len(told), dtype=np.intp)
+    rank[sorted(range(len(told)), key=told.__getitem__)] = np.arange(len(told))
+    return np.lexsort([rank[kinds], where[place]])
+
+
+def _split(y: NDArray[np.generic], order: NDArray[np.intp], seed: int) -> Fold:
     """Return a division that holds out some of each class, whatever the classes are called.
 
     That of scikit-learn draws class by class, so that labels swapped would be other rows.
     """
-    drawn = np.random.default_rng(seed).permutation(len(y))
+    drawn = order[np.random.default_rng(seed).permutation(len(y))]
     classes = [drawn[y[drawn] == label] for label in np.unique(y)]
     test = np.sort(np.concatenate([rows[: -(-len(rows) // _HELD_OUT)] for rows in classes]))
     return Fold(np.setdiff1d(np.arange(len(y)), test), test)
