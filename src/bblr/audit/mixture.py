@@ -26,10 +26,10 @@ _NO_DEVIATION = 0.01
 # Bounds on the sum of the weights.
 _LEAST_TOTAL, _MOST_TOTAL = 1.0, 1e9
 _STEPS, _HALVINGS, _DECREMENT, _FAR = 60, 30, 1e-4, 50.0
-# Where the function is not concave, the size of the curvature still scales a step. A small curvature
-# would multiply rounding errors; the search of flip rates goes on longer, and bears less of that.
+# Where the function is not concave, the size of the curvature still scales a step. Small ones
+# would multiply rounding errors; the search of flip rates takes more steps, and bears less.
 _LEAST_CURVATURE, _LEAST_IN_SEARCH = 0.1, 3.0
-# For the search of flip rates: most rounds, and the least gain of one, of each row's log-likelihood.
+# Most rounds of the search of flip rates, and the least gain of one, per row.
 _ROUNDS, _GAIN = 300, 1e-7
 # Share of the labels of a class that all others start from.
 _LEAST_RATE = 0.05

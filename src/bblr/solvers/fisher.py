@@ -15,9 +15,9 @@ from bblr.solvers.solution import Floats, Solution, compiled, require
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
-# Where nearly all rows are on a plateau the curvature by an intercept, which has no penalty, is next
-# to nothing. Steps hundreds of times too long, and cut, multiply rounding errors until fits of
-# the same rows differ.
+# Where nearly all rows are on a plateau the curvature by an intercept, which has no penalty, is
+# next to nothing. Steps hundreds of times too long, and cut, multiply rounding errors until fits
+# of the same rows differ.
 _LEAST = 1e-3
 # Most steps of a descent that only leads to a starting point.
 _FIRST = 20
