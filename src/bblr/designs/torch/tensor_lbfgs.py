@@ -135,6 +135,7 @@ class _Walk:
         (classes, size), d = shape, len(objective.centre)
         self._table = self._new(_PAIRS + 2 * memory, classes * size)
         self._here, self._there = self._new(*shape), self._new(*shape)
+        self._value = self._new(1)
         # Factors of the preconditioned gradient, steps and changes; the length of the step.
         self._factors = self._new(2 + 2 * memory)
         self._asked = self._message(len(self._factors))
@@ -187,7 +188,8 @@ class _Walk:
         self._factors.copy_(self._asked, non_blocking=True)
         step = self._factors[:-1] @ self._table[_OLD_DRAWN:]
         torch.addcmul(self._here, step.reshape(self.shape), self._factors[-1], out=self._there)
-        self._value, gradient, self._raw = self.objective.place(self._there, self.run)
+        value, gradient, self._raw = self.objective.place(self._there, self.run)
+        self._value.copy_(value)
         torch.stack([step, gradient.reshape(-1)], out=self._table[: _GRADIENT + 1])
 
     def _tell(self) -> None:
@@ -204,7 +206,7 @@ class _Walk:
         change = self._table[_GRADIENT] - self._table[_OLD_GRADIENT]
         some = torch.stack([self._table[_GRADIENT], change, self._table[_STEP]])
         products = (some @ self._table.T).reshape(-1)
-        told = torch.cat([self._value.reshape(1), products, self._there.reshape(-1)])
+        told = torch.cat([self._value, products, self._there.reshape(-1)])
         self._told.copy_(told, non_blocking=True)
 
     def answer(self) -> Reached:
