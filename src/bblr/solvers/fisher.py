@@ -15,10 +15,6 @@ from bblr.solvers.solution import Floats, Solution, compiled, require
 # The curvature leaves out what is negative in the second derivative, so a step promises less than
 # there is to gain.
 _CAUTION = 5.0
-# Where nearly all rows are on a plateau the curvature by an intercept, which has no penalty, is
-# next to nothing. Steps hundreds of times too long, and cut, multiply rounding errors until fits
-# of the same rows differ.
-_LEAST = 1e-3
 # Most steps of a descent that only leads to a starting point.
 _FIRST = 20
 
@@ -44,11 +40,17 @@ class FisherScoring:
         A curvature serves for another step if that promises less than this share of what the
         last one did, and may tell that a descent is done; 0 forms one at every step. On a device
         it makes no difference.
+    least : float, default=1e-3
+        Least curvature by an intercept where a row has several scores, as a share of the weight of
+        all rows. Where nearly all are on plateaus it is next to nothing, and there is no penalty:
+        steps hundreds of times too long, and cut, would multiply rounding errors until fits of
+        the same rows differ.
     """
 
     tol: float = 1e-4
     max_iter: int = 100
     kept: float = 0.0
+    least: float = 1e-3
 
     def minimise(self, objective: Preconditioned, theta0: Floats, **_: Any) -> Solution:
         """Descend from theta0 to a local minimum."""
@@ -69,7 +71,7 @@ class FisherScoring:
             before, known = promised, precondition is not None and self.kept > 0.0
             while True:
                 if precondition is None or not known:
-                    precondition = objective.preconditioner(here.theta, here.raw, _LEAST)
+                    precondition = objective.preconditioner(here.theta, here.raw, self.least)
                 direction = -precondition(here.gradient)
                 promised = -0.5 * float(direction @ here.gradient)
                 done = _CAUTION * promised <= self.tol * (objective.unit + abs(here.value))

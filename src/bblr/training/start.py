@@ -305,7 +305,11 @@ def make_learner(solver: Any, objective: Fitted, tol: float, max_iter: int) -> A
     """
     if solver not in ("fisher", "lbfgs"):
         solver = "fisher" if objective.design.size <= _SLIM else "auto"
-    return make_solver(solver, (objective.loss.gamma,), objective, tol, max_iter)
+    found = make_solver(solver, (objective.loss.gamma,), objective, tol, max_iter)
+    if isinstance(found.descent, FisherScoring):
+        # Gamma grows slowly here, which alone keeps rounding errors small.
+        return replace(found, descent=replace(found.descent, least=0.0))
+    return found
 
 
 def _as_they_are(_: BetaBernoulli, raw: Any) -> Any:
