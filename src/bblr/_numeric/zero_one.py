@@ -202,6 +202,7 @@ def merged(at: Any, gain: Any) -> tuple[Any, Any]:
     xp = namespace(at)
     points, place = xp.unique(at, return_inverse=True)
     apart = points[1:] - points[:-1] > _ROUNDING * abs(points[1:])
+    # The first point, if there is one, has none before it.
     starts = xp.cat([points[:1] == points[:1], apart])
     place = (starts.cumsum(0) - 1)[place]
     points = points[starts]

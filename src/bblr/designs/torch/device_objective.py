@@ -8,7 +8,14 @@ from typing import Any
 import torch
 
 from bblr._numeric.device_code import DeviceKernels, Recorded
-from bblr.designs.torch.tensor_objective import Place, Tensor, TensorObjective, Walk
+from bblr.designs.torch.tensor_objective import (
+    Place,
+    Tensor,
+    TensorObjective,
+    Walk,
+    in_one_place,
+    nowhere,
+)
 
 # Numbers summed up for each block of threads: curvature, share of a sample, rows that count.
 _TOTALS = 3
@@ -40,7 +47,7 @@ class DeviceObjective(TensorObjective):
         walk: Walk | None = self.scratch.get("walk")
         if walk is None or not _is_alike(walk.objective, self):
             # It refers to no design, which would refer to itself, and has room of its own.
-            apart = replace(self, run=_nowhere, picked=_nowhere, scratch={})
+            apart = replace(self, run=nowhere, picked=nowhere, scratch={})
             own = replace(apart, numbers=self.numbers.clone(), weight=self.weight.clone())
             walk = self.scratch["walk"] = Walk(own, Recorded(self.X.device))
         walk.objective.numbers.copy_(self.numbers)
@@ -109,15 +116,10 @@ _READ = "X", "y", "square_norm", "centre", "inverse"
 _SET = "kernels", "fit_intercept", "most"
 
 
-def _nowhere(*_: Any) -> Any:
-    raise NotImplementedError("rows on a GPU are read by compiled kernels")
-
-
 def _is_alike(one: DeviceObjective, other: DeviceObjective) -> bool:
     """Whether two objectives have the same rows, labels and units, in the same place."""
-    return all(
-        getattr(one, name).data_ptr() == getattr(other, name).data_ptr() for name in _READ
-    ) and all(getattr(one, name) == getattr(other, name) for name in _SET)
+    same = all(getattr(one, name) == getattr(other, name) for name in _SET)
+    return same and in_one_place(one, other, _READ)
 
 
 def rows_pass(

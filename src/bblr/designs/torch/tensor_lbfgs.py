@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from bblr._numeric.device_code import Recorded
 from bblr.designs.base import Floats
 from bblr.designs.rows import Vector
 from bblr.designs.small_tables import CONVERGED, LIMIT, STUCK, Rules
+from bblr.designs.torch.tensor_objective import along, in_one_place, nowhere
 from bblr.losses import Loss
 from bblr.losses.torch_fused import SoftmaxOnDevice, softmax_numbers
 
@@ -95,7 +97,7 @@ class TensorScores:
             return _Descent(walk, self.unit, rules).run()
         finally:
             # It reads the rows of the design that keeps the walk, which would refer to itself.
-            walk.run = _nowhere
+            walk.run = nowhere
 
     def _walk(self, shape: tuple[int, ...], memory: int) -> _Walk:
         """Return a walk by this objective: the same for all with the same rows."""
@@ -106,17 +108,13 @@ class TensorScores:
         walk: _Walk | None = self.scratch.get("scores")
         if walk is None or not walk.fits(self, shape, memory):
             both = torch.cat([numbers, numbers[:1]])
-            apart = replace(self, run=_nowhere, scratch={}, weight=self.weight.clone())
+            apart = replace(self, run=nowhere, scratch={}, weight=self.weight.clone())
             known = replace(apart, loss=SoftmaxOnDevice(both), l2=both[-1])
             walk = self.scratch["scores"] = _Walk(known, shape, memory, is_recorded=True)
         walk.objective.loss.fused.numbers[:-1].copy_(numbers)
         walk.objective.l2.fill_(self.l2)
         walk.objective.weight.copy_(self.weight)
         return walk
-
-
-def _nowhere(*_: Any) -> Any:
-    raise NotImplementedError("a walk is told with each step how to read the rows")
 
 
 class _Walk:
@@ -130,7 +128,7 @@ class _Walk:
     ) -> None:
         self.objective: Any = objective
         self.shape, self.memory = shape, memory
-        self.run: Any = _nowhere
+        self.run: Any = nowhere
         self._device, self._is_recorded = objective.centre.device, is_recorded
         (classes, size), d = shape, len(objective.centre)
         self._table = self._new(_PAIRS + 2 * memory, classes * size)
@@ -157,11 +155,10 @@ class _Walk:
 
     def fits(self, objective: TensorScores, shape: tuple[int, ...], memory: int) -> bool:
         """Whether the labels and units are the same, in the same place."""
-        own, read = self.objective, ("centre", "inverse", "y")
         return (
             (self.shape, self.memory) == (shape, memory)
-            and own.fit_intercept == objective.fit_intercept
-            and all(getattr(own, k).data_ptr() == getattr(objective, k).data_ptr() for k in read)
+            and self.objective.fit_intercept == objective.fit_intercept
+            and in_one_place(self.objective, objective, ("centre", "inverse", "y"))
         )
 
     def start(self, run: Any, theta: Floats) -> Tensor:
@@ -209,7 +206,7 @@ class _Walk:
         told = torch.cat([self._value, products, self._there.reshape(-1)])
         self._told.copy_(told, non_blocking=True)
 
-    def answer(self) -> Reached:
+    def answer(self) -> Answered:
         """Return what there is where the last step has led."""
         self._telling(self._tell)
         if self._device.type == "cuda":
@@ -217,9 +214,9 @@ class _Walk:
         numbers, end = self._told.numpy(), 1 + 3 * len(self._table)
         by_gradient, by_change, by_step = numbers[1:end].reshape(3, -1).copy()
         theta = numbers[end:].copy()
-        return Reached(float(numbers[0]), by_gradient, by_change, by_step[_STEP], theta)
+        return Answered(float(numbers[0]), by_gradient, by_change, by_step[_STEP], theta)
 
-    def attempt(self, factors: Floats, t: float) -> Reached:
+    def attempt(self, factors: Floats, t: float) -> Answered:
         """Go t times a step, which is a sum of what the table has behind the gradients."""
         asked = self._asked.numpy()
         asked[:-1], asked[-1] = factors, t
@@ -239,7 +236,7 @@ class _Walk:
         self.raw = self._raw.clone()
 
 
-class Reached(NamedTuple):
+class Answered(NamedTuple):
     """What the device tells of a place.
 
     The products are those of the rows of the table with the gradient and with its change.
@@ -250,6 +247,11 @@ class Reached(NamedTuple):
     by_change: Floats
     length: float  # squared, of the step that led there
     theta: Floats
+
+    @property
+    def ahead(self) -> float:
+        """The slope along the step that led there."""
+        return float(self.by_gradient[_STEP])
 
 
 class _Descent:
@@ -283,7 +285,8 @@ class _Descent:
             if rules.caution * -0.5 * slope <= rules.tol * (self.unit + abs(here.value)):
                 reason = CONVERGED
                 break
-            found = self._search(self._placed(scale, a, b), here.value, slope)
+            attempt = partial(walk.attempt, self._placed(scale, a, b))
+            found = along(attempt, here.value, slope, rules)
             n_iter += 1
             if found is None:
                 if not self.order:
@@ -320,28 +323,7 @@ class _Descent:
         steps[self.order], changes[self.order] = -b, a
         return np.r_[-scale, steps, changes]
 
-    def _search(self, factors: Floats, value: float, slope: float) -> tuple[float, Reached] | None:
-        """Go along a step to a place that is low and flat enough; return how far, and it."""
-        rules, best = self.rules, None
-        low, high, t = 0.0, float("inf"), 1.0
-        for _ in range(rules.tries):
-            tried, there = t, self.walk.attempt(factors, t)
-            if not there.value <= value + rules.armijo * t * slope:
-                high = t
-                t = 0.5 * (low + high)
-            else:
-                best = tried, there
-                if there.by_gradient[_STEP] >= rules.wolfe * slope or t > 1e6:
-                    break
-                low = t
-                t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
-            if high - low < 1e-12 * max(1.0, low):
-                break
-        if best is None or best[0] == tried:
-            return best
-        return best[0], self.walk.attempt(factors, best[0])
-
-    def _remember(self, t: float, there: Reached) -> None:
+    def _remember(self, t: float, there: Answered) -> None:
         """Add a step to the pairs, and keep what is known of the gradient at its end."""
         memory, order = self.walk.memory, list(self.order)
         by_gradient, by_change = there.by_gradient, there.by_change

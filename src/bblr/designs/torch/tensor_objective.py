@@ -6,10 +6,10 @@ gradients and Newton systems stay there, and a step asks for a few numbers, once
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -109,12 +109,12 @@ class TensorObjective:
                 reason = CONVERGED
                 break
             n_iter += 1
-            there = _along(walk, here, rules)
-            if there is None:
+            found = along(walk.attempt, here.value, here.slope, rules)
+            if found is None:
                 reason = STUCK
                 break
             walk.take()
-            here = there
+            _, here = found
         return here.theta, here.value, walk.raw, n_iter, reason
 
     def newton_step(self, here: Place) -> Tensor:
@@ -184,6 +184,20 @@ class Place(NamedTuple):
     gradient: Tensor
     raw: Tensor
     head: Tensor
+
+
+class Reached(Protocol):
+    """What a line search asks of a place: the value, and the slope along the step there."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def ahead(self) -> float:
+        """The slope."""
+        ...
 
 
 class Told(NamedTuple):
@@ -261,29 +275,45 @@ class Walk:
         self.raw = self._raw.clone()
 
 
-def _along(walk: Walk, here: Told, rules: Rules) -> Told | None:
-    """Go along a step to a place that is low and flat enough; None if there is none.
+Spot = TypeVar("Spot", bound="Reached")
 
-    The lengths tried are those of :func:`bblr.solvers.line_search.wolfe_step`.
+
+def along(
+    attempt: Callable[[float], Spot], value: float, slope: float, rules: Rules
+) -> tuple[float, Spot] | None:
+    """Go along a step to a place that is low and flat enough; return how far, and the place.
+
+    None if there is none. The lengths tried are those of
+    :func:`bblr.solvers.line_search.wolfe_step`.
     """
     low, high, t = 0.0, float("inf"), 1.0
-    best: tuple[float, Told] | None = None
+    best: tuple[float, Spot] | None = None
     for _ in range(rules.tries):
-        tried, there = t, walk.attempt(t)
-        if not there.value <= here.value + rules.armijo * t * here.slope:
+        tried, there = t, attempt(t)
+        if not there.value <= value + rules.armijo * t * slope:
             high = t
             t = 0.5 * (low + high)
         else:
             best = tried, there
-            if there.ahead >= rules.wolfe * here.slope or t > 1e6:
+            if there.ahead >= rules.wolfe * slope or t > 1e6:
                 break
             low = t
             t = 2.0 * t if high == float("inf") else 0.5 * (low + high)
         if high - low < 1e-12 * max(1.0, low):
             break
     if best is None or best[0] == tried:
-        return None if best is None else best[1]
-    return walk.attempt(best[0])
+        return best
+    return best[0], attempt(best[0])
+
+
+def nowhere(*_: Any) -> Any:
+    """Stand in for what reads the rows in a walk that a design keeps: it would keep the design."""
+    raise NotImplementedError("a walk reads the rows by kernels, or as it is told with each step")
+
+
+def in_one_place(one: Any, other: Any, names: Sequence[str]) -> bool:
+    """Whether tensors of the same names are the same memory."""
+    return all(getattr(one, k).data_ptr() == getattr(other, k).data_ptr() for k in names)
 
 
 @dataclass(frozen=True, eq=False)
